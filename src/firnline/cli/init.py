@@ -1,0 +1,34 @@
+"""`firnline init`: a small project to begin with."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from firnline.cli import render
+from firnline.cli.app import Output, state_of
+from firnline.lakehouse import starting
+
+
+def init(
+    ctx: typer.Context,
+    folder: Annotated[Path, typer.Argument(metavar="[DIR]", help="Where; made when it is not there.")] = Path(),
+) -> None:
+    """Write a small project to begin with: lakehouse.yaml, a first table file, .gitignore.
+
+    Nothing that is there is changed.
+    Example: firnline init my-lakehouse
+    """
+    state = state_of(ctx)
+    started = starting.start(folder)
+    if state.output is Output.JSON:
+        render.json({"root": str(started.root), "written": list(started.written), "kept": list(started.kept)})
+        return
+    for name in started.written:
+        render.out(f"{folder / name}")
+    for name in started.kept:
+        render.say(f"{folder / name} is there already and was left as it is.")
+    go_there = "" if folder == Path() else f"cd {folder} && "
+    render.say(f"Next: {go_there}firnline plan")

@@ -1,0 +1,97 @@
+"""Whether a snapshot's files are what its manifests say: there, of that size, with so many rows."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+from pyiceberg.catalog.sql import SqlCatalog
+from pyiceberg.schema import Schema
+from pyiceberg.table import Table
+from pyiceberg.types import LongType, NestedField
+
+from firnline.adapters.iceberg import presence
+from firnline.adapters.iceberg.presence import Presence
+from firnline.facts import meta
+from firnline.facts.meta import Snapshot
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> Table:
+    """Two snapshots: 3 rows, and 2 more in another file."""
+    catalog = SqlCatalog("lake", uri=f"sqlite:///{tmp_path}/catalog.db", warehouse=f"file://{tmp_path}/warehouse")
+    catalog.create_namespace("shop")
+    made = catalog.create_table("shop.orders", Schema(NestedField(1, "id", LongType())))
+    for rows in ([1, 2, 3], [4, 5]):
+        made.append(pa.table({"id": pa.array(rows, pa.int64())}))
+    catalog.close()
+    return made
+
+
+def snapshots(table: Table) -> tuple[Snapshot, ...]:
+    return meta.parse(local(table.metadata_location).read_bytes(), table.metadata_location).snapshots
+
+
+def local(location: str) -> Path:
+    return Path(location.removeprefix("file://"))
+
+
+def newest_file(table: Table) -> Path:
+    return local(max(table.scan().plan_files(), key=lambda task: -task.file.record_count).file.file_path)
+
+
+def test_a_whole_snapshot_has_no_problems(table: Table) -> None:
+    """Each snapshot has its own files and counts its own rows."""
+    first, second = snapshots(table)
+    assert presence.look(first) == Presence((), 3)
+    assert presence.look(second) == Presence((), 5)
+
+
+def test_a_missing_file_concerns_the_snapshots_that_need_it(table: Table) -> None:
+    """A file that is gone is named for the snapshot that has it; the one before is whole."""
+    first, second = snapshots(table)
+    gone = newest_file(table)
+    gone.unlink()
+    assert presence.look(first).problems == ()
+    (problem,) = presence.look(second).problems
+    assert problem.endswith(f"{gone.name} is missing")
+    assert presence.look(second).rows is None
+
+
+def test_another_size_is_told_with_both_numbers(table: Table) -> None:
+    """A file that grew or shrank is not the one that was committed."""
+    file = newest_file(table)
+    size = file.stat().st_size
+    file.write_bytes(file.read_bytes() + b"x")
+    (problem,) = presence.look(snapshots(table)[1]).problems
+    assert problem.endswith(f"{file.name} has {size + 1:,} bytes where the manifest says {size:,}")
+
+
+def test_a_missing_manifest_is_a_problem(table: Table) -> None:
+    """Without a manifest or the manifest list nobody knows the files: that is said, and nothing is raised."""
+    first, second = snapshots(table)
+    manifest = local(table.metadata.snapshots[1].manifests(table.io)[0].manifest_path)
+    manifest.unlink()
+    assert any(manifest.name in problem for problem in presence.look(second).problems)
+    assert second.manifest_list is not None
+    local(second.manifest_list).write_bytes(b"no avro")
+    (problem,) = presence.look(second).problems
+    assert local(second.manifest_list).name in problem
+    assert presence.look(first).problems == ()
+
+
+def test_with_delete_files_rows_are_not_counted(table: Table, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What manifests count says nothing once delete files take rows away, or when a writer left counts out."""
+    from dataclasses import replace
+
+    listed = presence.manifests.read_list
+    last = snapshots(table)[1]
+    monkeypatch.setattr(
+        presence.manifests, "read_list", lambda *of: tuple(replace(one, content="deletes") for one in listed(*of))
+    )
+    assert presence.look(last).rows is None
+    monkeypatch.setattr(
+        presence.manifests, "read_list", lambda *of: tuple(replace(one, rows=None) for one in listed(*of))
+    )
+    assert presence.look(last).rows is None

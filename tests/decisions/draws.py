@@ -219,7 +219,7 @@ def evolutions(
             fields = (*fields, new)
             taken.add(new.name.casefold())
     struct = Struct(tuple(draw(st.permutations(fields))))
-    if not fields or not unambiguous(struct):
+    if not unambiguous(struct):
         struct, was, accept = before.schema, {}, []
     partition = before.partition[: draw(st.integers(0, len(before.partition)))]
     order = before.order if draw(st.booleans()) else ()
@@ -256,7 +256,7 @@ def _evolved(
         what = draw(
             st.sampled_from(["keep", "keep", "widen", "relax", "document", *(() if held else ("drop", "rename"))])
         )
-        if what == "drop" and len(fields) > 1:
+        if what == "drop" and (found or field is not fields[-1]):  # something stays: a struct without fields is none
             accept.append(Acceptance("drop-column", path, REASON))
             continue
         new = _changed(draw, field, what, held=held)
@@ -266,7 +266,7 @@ def _evolved(
                 new, was[(*prefix, name)] = replace(field, name=name), field.name
         if isinstance(new.type, Struct) and new.name == field.name:
             inside = _evolved(draw, new.type.fields, path, standing, was, accept)
-            new = replace(new, type=with_children(new.type, inside) if inside else new.type)
+            new = replace(new, type=with_children(new.type, inside))
         found.append(new)
     return tuple(found)
 

@@ -19,3 +19,17 @@ def test_the_command_line_imports_nothing_heavy() -> None:
     run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
     assert run.returncode == 0, run.stderr
     assert run.stdout.split() == []
+
+
+ROOMS = ("lakehouse", "tables", "history", "judge", "facts", "loop", "config", "adapters")
+
+
+def test_help_loads_no_capability() -> None:
+    """`firnline --help` builds the whole command line without importing a room it does not show anything of."""
+    program = (
+        "import sys\nfrom firnline.cli import app\nassert app.run(['--help']) == 0\n"
+        f"print(*[room for room in {ROOMS!r} if f'firnline.{{room}}' in sys.modules], file=sys.stderr)"
+    )
+    run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert run.returncode == 0
+    assert run.stderr.split() == []

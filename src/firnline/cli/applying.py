@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from firnline.cli import preview as previews
-from firnline.cli import render, results
+from firnline.cli import render
 from firnline.cli.app import Output, State
 from firnline.core.errors import EXIT_REFUSED
 
@@ -24,6 +23,9 @@ Save = Annotated[
 
 def carry_out(state: State, lakehouse: Lakehouse, preview: Preview, *, command: str, save: Path | None = None) -> None:
     """Show the plan; with `save` write it to a file, else ask and apply it. Exits by the table of exit codes."""
+    from firnline.cli import preview as previews
+    from firnline.cli import results
+
     if state.output is not Output.JSON:
         previews.show(preview)
     if save is not None:

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from firnline.cli import render
 from firnline.cli.app import Output, state_of
 from firnline.core.errors import EXIT_FAILED
-from firnline.lakehouse import doctor as examining
-from firnline.lakehouse.doctor import PROBLEM, Check
+
+if TYPE_CHECKING:
+    from firnline.lakehouse.doctor import Check
 
 
 def doctor(
@@ -24,6 +25,8 @@ def doctor(
     Without a project the machine alone is checked. With access: read nothing is written, and what could not be checked
     for it says so. Exit 1 when there is a problem. Example: firnline doctor --env prod
     """
+    from firnline.lakehouse import doctor as examining
+
     state = state_of(ctx)
     with render.progress("Looking"):
         checks = examining.examine(state.project, state.env, os.environ, notify=render.progress, start=start)
@@ -33,7 +36,7 @@ def doctor(
         render.table(("check", "state", "text", "fix"), [(c.name, c.state, c.text, c.fix) for c in checks])
     else:
         _show(checks)
-    if any(check.state == PROBLEM for check in checks):
+    if any(check.state == examining.PROBLEM for check in checks):
         raise typer.Exit(EXIT_FAILED)
 
 

@@ -8,7 +8,6 @@ import typer
 
 from firnline.cli import applying, render
 from firnline.cli.app import Output, state_of
-from firnline.history.values import Standing
 
 LIMIT = 20
 Table = Annotated[str, typer.Argument(metavar="TABLE", help="NAMESPACE.TABLE")]
@@ -24,6 +23,8 @@ def history(
 
     Example: firnline history shop.orders --limit 5
     """
+    from firnline.history.values import Standing
+
     state = state_of(ctx)
     timeline = state.lakehouse().history.timeline(name, None if everything else limit)
     if state.output is Output.JSON:

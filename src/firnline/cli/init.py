@@ -9,7 +9,6 @@ import typer
 
 from firnline.cli import render
 from firnline.cli.app import Output, state_of
-from firnline.lakehouse import starting
 
 
 def init(
@@ -21,6 +20,8 @@ def init(
     Nothing that is there is changed.
     Example: firnline init my-lakehouse
     """
+    from firnline.lakehouse import starting
+
     state = state_of(ctx)
     started = starting.start(folder)
     if state.output is Output.JSON:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from firnline.cli import render
 from firnline.cli.app import Output, state_of
-from firnline.lakehouse.ledger import RunShown
-from firnline.loop.ports import Event, EventKind
+
+if TYPE_CHECKING:
+    from firnline.lakehouse.ledger import RunShown
+    from firnline.loop.ports import Event
 
 LIMIT = 20
 
@@ -45,6 +47,8 @@ def ledger(
 
 
 def _show(shown: RunShown) -> None:
+    from firnline.loop.ports import EventKind
+
     first = shown.events[0].body
     summary = shown.summary
     render.out(f"run        {summary.run}")
@@ -66,6 +70,8 @@ def _show(shown: RunShown) -> None:
 
 
 def _words(event: Event) -> str:
+    from firnline.loop.ports import EventKind
+
     body = event.body
     if event.kind is EventKind.INTENT:
         return str(body.get("kind", ""))

@@ -8,7 +8,6 @@ from typing import Annotated
 import typer
 
 from firnline.cli import applying, render
-from firnline.cli import preview as previews
 from firnline.cli.app import Output, state_of
 from firnline.core.errors import EXIT_REFUSED
 
@@ -30,6 +29,8 @@ def plan(
 
     Nothing is changed. Exit 3 when a change is refused. Example: firnline plan shop.orders --save orders.plan
     """
+    from firnline.cli import preview as previews
+
     state = state_of(ctx)
     lakehouse = state.lakehouse()
     with render.progress("Comparing declarations and catalog"):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -11,7 +11,9 @@ from firnline.cli import applying, render
 from firnline.cli.app import Output, state_of
 from firnline.cli.history import Table
 from firnline.core import instants
-from firnline.history.refs import Retention
+
+if TYPE_CHECKING:
+    from firnline.history.refs import Retention
 
 BRANCH_HELP = "Branches of a table: list, create, drop, move forward."
 TAG_HELP = "Tags of a table: list, create, drop."
@@ -52,7 +54,7 @@ def create_branch(
 
     Example: firnline branch create shop.orders nightly --keep 30d
     """
-    retention = Retention(_age(keep), _age(max_snapshot_age), min_snapshots)
+    retention = _retention(keep, max_snapshot_age, min_snapshots)
     state = state_of(ctx)
     lakehouse = state.lakehouse()
     if save is None:
@@ -72,7 +74,7 @@ def create_tag(
     lakehouse = state.lakehouse()
     if save is None:
         lakehouse.require_write("Changing a ref")
-    preview = lakehouse.history.create_ref(name, tag, "tag", at=at, retention=Retention(_age(keep)))
+    preview = lakehouse.history.create_ref(name, tag, "tag", at=at, retention=_retention(keep))
     applying.carry_out(state, lakehouse, preview, command="tag create", save=save)
 
 
@@ -134,6 +136,12 @@ def _drop(ctx: typer.Context, name: str, ref: str, kind: str, save: applying.Sav
         lakehouse.require_write("Changing a ref")
     preview = lakehouse.history.drop_ref(name, ref, kind)
     applying.carry_out(state, lakehouse, preview, command=f"{kind} drop", save=save)
+
+
+def _retention(keep: str | None, snapshot_age: str | None = None, snapshots: int | None = None) -> Retention:
+    from firnline.history.refs import Retention
+
+    return Retention(_age(keep), _age(snapshot_age), snapshots)
 
 
 def _age(text: str | None) -> timedelta | None:

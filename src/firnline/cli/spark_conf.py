@@ -13,7 +13,6 @@ import typer
 
 from firnline.cli import render
 from firnline.cli.app import Output, state_of
-from firnline.config.secrets import MASK
 
 _REFERENCE = re.compile(r"\$\{env:([A-Za-z_]\w*)\}")
 
@@ -37,6 +36,8 @@ def spark_conf(
 
     A secret is never printed: what refers to a variable stays a reference. Example: firnline spark-conf --format submit
     """
+    from firnline.config.secrets import MASK
+
     state = state_of(ctx)
     conf = state.lakehouse().spark.conf()
     if state.output is Output.JSON or format_ is Format.JSON:

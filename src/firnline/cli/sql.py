@@ -10,13 +10,15 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date, datetime, time
 from decimal import Decimal
 from enum import StrEnum
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from firnline.cli import render
 from firnline.cli.app import Output, state_of
-from firnline.lakehouse.sql import Answer
+
+if TYPE_CHECKING:
+    from firnline.lakehouse.sql import Answer
 
 # A table is for looking at: a whole one would take minutes and a screen of megabytes. CSV and JSON are never cut.
 ROWS_SHOWN_MAX = 100

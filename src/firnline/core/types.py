@@ -98,6 +98,8 @@ Type: TypeAlias = Primitive | Decimal | Fixed | Opaque | Struct | ListOf | MapOf
 
 _DECIMAL = re.compile(r"^decimal\(\s*(\d{1,3})\s*,\s*(\d{1,3})\s*\)$")
 _FIXED = re.compile(r"^fixed[\[(]\s*(\d{1,9})\s*[\])]$")
+_GEO = re.compile(r"^(geometry|geography)\s*(?:\((.*)\))?$", re.IGNORECASE)
+_GEO_DEFAULTS = {"geometry": ("OGC:CRS84",), "geography": ("OGC:CRS84", "spherical")}
 
 
 def parse_atom(text: str) -> Type | None:
@@ -110,9 +112,17 @@ def parse_atom(text: str) -> Type | None:
         return Decimal(precision, scale) if scale <= precision and 0 < precision <= DECIMAL_PRECISION_MAX else None
     if found := _FIXED.match(lowered):
         return Fixed(int(found[1])) if int(found[1]) > 0 else None
-    if lowered.split("(")[0].strip() in {"geometry", "geography"}:
-        return Opaque(text.strip())
-    return None
+    return _parse_geo(text)
+
+
+def _parse_geo(text: str) -> Opaque | None:
+    """Geometry and geography in one spelling: releases of Iceberg differ in whether they write the defaults out."""
+    found = _GEO.match(text.strip())
+    if found is None:
+        return None
+    name, defaults = found[1].lower(), _GEO_DEFAULTS[found[1].lower()]
+    given = [part.strip() for part in (found[2] or "").split(",") if part.strip()]
+    return Opaque(f"{name}({', '.join((*given, *defaults[len(given) :]))})")
 
 
 def from_json(data: Json) -> Type:

@@ -10,8 +10,8 @@ from firnline.config.values import Declaration, DeclaredConsumer
 from firnline.core import instants
 from firnline.core.ids import SnapshotId
 from firnline.core.types import Field, show_path, walk
+from firnline.facts.lineage import Lineage
 from firnline.facts.meta import Snapshot, TableMeta
-from firnline.history.lineage import Lineage
 from firnline.history.values import Action, Concern, Consequence, Move
 
 AGE_PROPERTY = "history.expire.max-snapshot-age-ms"

@@ -8,9 +8,10 @@ from datetime import datetime
 from firnline.config.values import Declaration
 from firnline.core.errors import BadInput, Refused
 from firnline.core.ids import Identifier, SnapshotId, StepId
+from firnline.facts import lineage
+from firnline.facts.lineage import Lineage
 from firnline.facts.meta import Ref, Snapshot, TableMeta
-from firnline.history import consequences, lineage, timeline
-from firnline.history.lineage import Lineage
+from firnline.history import consequences, timeline
 from firnline.history.values import REF, ROLLBACK, ROLLBACKS, Action, Move
 from firnline.loop.values import Step
 

@@ -9,8 +9,9 @@ from firnline.config.values import Declaration
 from firnline.core.errors import BadInput, Refused
 from firnline.core.ids import Identifier
 from firnline.core.suggest import did_you_mean
+from firnline.facts import lineage
 from firnline.facts.meta import Ref, Snapshot, TableMeta
-from firnline.history import consequences, lineage, timeline
+from firnline.history import consequences, timeline
 from firnline.history.values import Action, Move
 from firnline.loop.values import Note
 

@@ -7,10 +7,9 @@ from datetime import datetime, timedelta
 
 from firnline.core import instants, keys
 from firnline.core.ids import Identifier, SnapshotId
-from firnline.facts import summaries
+from firnline.facts import lineage, summaries
+from firnline.facts.lineage import Lineage
 from firnline.facts.meta import Ref, Snapshot, TableMeta
-from firnline.history import lineage
-from firnline.history.lineage import Lineage
 from firnline.history.values import Entry, RefLine, Span, Standing, Timeline
 
 LISTED_MAX = 200  # snapshots a plan names one by one: beyond that nobody reads them, and the count says enough

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from firnline.facts import requirements
+from firnline.facts import lineage, requirements
 from firnline.facts.meta import TableMeta
-from firnline.history import lineage, plan, request
+from firnline.history import plan, request
 from firnline.history.values import REF, ROLLBACK, ROLLBACKS, Action, Move
 from firnline.loop.values import Objection, Step
 

@@ -28,7 +28,10 @@ NESTED = struct("id: long required", "a: struct<b: list<int>, c: map<string, str
         ("decimal(1,0)", Decimal(1, 0)),
         ("fixed[16]", Fixed(16)),
         ("fixed( 3 )", Fixed(3)),
-        ("geometry", Opaque("geometry")),
+        ("geometry", Opaque("geometry(OGC:CRS84)")),
+        ("Geometry( EPSG:3857 )", Opaque("geometry(EPSG:3857)")),
+        ("geography", Opaque("geography(OGC:CRS84, spherical)")),
+        ("geography(OGC:CRS84,vincenty)", Opaque("geography(OGC:CRS84, vincenty)")),
         ("geography(OGC:CRS84, vincenty)", Opaque("geography(OGC:CRS84, vincenty)")),
     ],
 )

@@ -10,8 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from firnline.core.ids import SnapshotId
+from firnline.facts import lineage
 from firnline.facts.meta import Snapshot, TableMeta
-from firnline.history import lineage, timeline
+from firnline.history import timeline
 from firnline.history.values import Standing
 from tests.decisions.drafts import ORDERS, declare, ref, snapshot, table
 

@@ -11,8 +11,9 @@ from firnline.config.values import Declaration, DeclaredConsumer
 from firnline.core.errors import BadInput, Refused
 from firnline.core.ids import SnapshotId
 from firnline.core.types import Field, Primitive, Struct
+from firnline.facts import lineage
 from firnline.facts.meta import Schema, TableMeta
-from firnline.history import consequences, lineage, plan, request
+from firnline.history import consequences, plan, request
 from firnline.history.values import REF, ROLLBACK, Action, Concern, Move
 from tests.decisions.drafts import METADATA, ORDERS, UUID, declare, ref, table
 from tests.unit.history.test_lineage import forked

@@ -11,6 +11,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 CLOUD_READY := $(CLOUD_VENV)/.ready
 TESTS ?= tests
+BENCHMARKS ?= help_cost plan_500 manifest_reading facts_of_files status_of_tables
 BUILT_FROM := pyproject.toml locks/uv.txt locks/build.txt tools/bootstrap
 
 .PHONY: help
@@ -57,11 +58,16 @@ test-cloud: $(CLOUD_READY) ## The Spark tests on the versions of EMR and Glue: S
 
 .PHONY: bench
 bench: $(READY) ## Every benchmark, beside what it is measured against
-	@set -e; for each in benchmarks/*.py; do echo "== $$each"; $(BIN)/python "$$each"; done
+	@set -e; for each in $(BENCHMARKS); do echo "== $$each"; $(BIN)/python -m benchmarks.$$each; done
+
+.PHONY: zoo
+zoo: $(READY) ## Tables in every bad state, to look at: ./zoo, or DIR=…
+	@$(BIN)/python -m tests.zoo $(or $(DIR),zoo)
 
 .PHONY: docs
 docs: $(READY) ## Write the reference docs from the code
 	$(BIN)/python -m tools.docs
+	$(BIN)/python -m tools.rules_docs
 
 $(BIN)/uv:
 	@tools/bootstrap $(VENV)

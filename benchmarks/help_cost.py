@@ -1,6 +1,6 @@
 """What `firnline --help` costs beside the imports it cannot do without.
 
-    python benchmarks/help_cost.py
+    python -m benchmarks.help_cost
 
 Method: fresh processes, the two commands in turn (so that a busy moment hits both), wall time, the median of 15. The
 rival is `python -c "import typer, rich"`. The bound is 2.0.

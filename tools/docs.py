@@ -10,7 +10,7 @@ from typing import Any
 import typer
 
 from firnline.cli import app
-from firnline.config import grammar, project, schema, shapes
+from firnline.config import amounts, grammar, prices, project, schema, shapes
 from firnline.core import errors
 from tests.decisions import changes
 
@@ -24,10 +24,12 @@ def pages() -> dict[str, str]:
         "cli.md": _page("Command line", _cli()),
         "table-file.md": _page("Table files", _keys("`tables/**/*.yaml`: one file per table.", grammar.TABLE)),
         "lakehouse-file.md": _page("lakehouse.yaml", _keys("The file at the top of a project.", project.LAKEHOUSE)),
+        "prices-file.md": _page("prices.yaml", _keys("What things cost, when not the list price.", prices.PRICES)),
         "exit-codes.md": _page("Exit codes", _exit_codes()),
         "changes.md": changes.markdown(),
         "table.schema.json": json.dumps(schema.table(), indent=2, ensure_ascii=False) + "\n",
         "lakehouse.schema.json": json.dumps(schema.lakehouse(), indent=2, ensure_ascii=False) + "\n",
+        "prices.schema.json": json.dumps(schema.prices(), indent=2, ensure_ascii=False) + "\n",
     }
 
 
@@ -131,8 +133,8 @@ def _what(shape: shapes.Shape) -> str:
             return f"{shape.name} (below)"
         case shapes.Written() | shapes.Leaf():
             return "value"
-        case shapes.Tree():
-            return "anything"
+        case shapes.Amount():
+            return amounts.WRITTEN[shape.unit]
 
 
 def _exit_codes() -> Iterator[str]:

@@ -18,6 +18,7 @@ from pathlib import Path
 
 import deliveries
 import pipeline
+import trickle
 
 from firnline.cli import app
 from firnline.lakehouse.opening import Lakehouse
@@ -25,6 +26,7 @@ from firnline.lakehouse.opening import Lakehouse
 HERE = Path(__file__).parent
 MARK = ".firnline-demo"  # only a folder with this file in it is ever thrown away
 ROWS_A_DAY = 6_000
+COMMITS = 110
 CLEAN_FILE = "tables/silver/bnpl_transactions_clean.yaml"
 TABLES = (pipeline.RAW, pipeline.CLEAN, pipeline.SUMMARY, pipeline.PROFILES)
 
@@ -158,6 +160,17 @@ def prove(tour: Tour) -> None:
         tour.firnline("verify", table)
 
 
+def wear(tour: Tour) -> None:
+    """A table that becomes unhealthy by itself, and what is said of it."""
+    tour.chapter(
+        "See what is wrong",
+        "The checkout begins to deliver every few seconds. Each commit is fine, and nobody does anything wrong.",
+    )
+    trickle.run(tour.lakehouse(), pipeline.RAW, COMMITS)
+    tour.firnline("status")
+    tour.firnline("explain", pipeline.RAW, "--fired")
+
+
 def summarise(tour: Tour) -> None:
     """One screen: what is there now and what to try next."""
     tour.chapter("What you have now")
@@ -167,6 +180,7 @@ def summarise(tour: Tour) -> None:
         f"   Done in {time.monotonic() - tour.begun:.0f} s. The lakehouse stays in {tour.folder}: go on with it.\n\n"
         f"   cd {os.path.relpath(tour.folder, Path.cwd().parent if Path.cwd() == tour.folder else os.environ['PWD'])}\n"
         "   firnline plan                                     edit a file under tables/ first, and see its price\n"
+        f"   firnline explain {pipeline.RAW}     every rule, its numbers, and why nothing else is wrong\n"
         f"   firnline tables show {pipeline.CLEAN}\n"
         '   firnline sql "SELECT * FROM gold.bnpl_daily_summary ORDER BY day" --engine duckdb\n'
         "   firnline doctor                                   is this machine fit?\n"
@@ -186,6 +200,7 @@ def main() -> None:
     _, spoilt = spoil_and_undo(tour)
     travel(tour, spoilt)
     prove(tour)
+    wear(tour)
     summarise(tour)
 
 

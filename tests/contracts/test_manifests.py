@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pytest
 
-from firnline.adapters.iceberg.manifests import PyIcebergManifests
+from firnline.adapters.iceberg.manifests import IcebergManifests
+from firnline.adapters.local.blobs import LocalBlobs
 from firnline.core.errors import Failed, Missing
-from firnline.facts.ports import ColumnNulls, ManifestFacts, Manifests
-from tests.committing import CATALOG, ORDERS, Shelf, assert_done, creating
+from firnline.facts.lines import Format, ManifestLine, Metric, Status, Summary, Wanted
+from firnline.facts.metrics import ColumnNulls, data_bytes, null_counts
+from firnline.facts.ports import Manifests
+from tests.committing import BY_DAY, CATALOG, ORDERS, Shelf, assert_done, creating
+from tests.iceberg_files import rows
 
-ADAPTERS: dict[str, Callable[[], Manifests]] = {"pyiceberg": PyIcebergManifests}
+ADAPTERS: dict[str, Callable[[], Manifests]] = {"iceberg": lambda: IcebergManifests(LocalBlobs())}
 SCHEMA = pa.schema(
     [
         pa.field("id", pa.int64(), nullable=False),
@@ -44,7 +50,7 @@ def shelf(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Shelf]:
     return found
 
 
-def listed(manifests: Manifests, shelf: Shelf) -> tuple[ManifestFacts, ...]:
+def listed(manifests: Manifests, shelf: Shelf) -> tuple[ManifestLine, ...]:
     metadata = shelf.metadata()
     (current,) = [one for one in metadata["snapshots"] if one["snapshot-id"] == metadata["current-snapshot-id"]]
     return manifests.list(current["manifest-list"])
@@ -66,19 +72,21 @@ def test_list(manifests: Manifests, shelf: Shelf) -> None:
 def test_nulls(manifests: Manifests, shelf: Shelf) -> None:
     """Nulls are summed over live files; a column no file counts is unknown and not zero."""
     lines = listed(manifests, shelf)
-    assert manifests.nulls(lines, [1, 2, 3, 9]) == {
+    assert null_counts(manifests, lines, [1, 2, 3, 9]) == {
         1: ColumnNulls(0, 0), 2: ColumnNulls(3, 0), 3: ColumnNulls(5, 0), 9: ColumnNulls(None, 2),
     }  # fmt: skip
-    assert manifests.nulls(lines, []) == {}
-    assert manifests.nulls([], [1]) == {1: ColumnNulls(0, 0)}
+    assert null_counts(manifests, lines, []) == {}
+    assert null_counts(manifests, [], [1]) == {1: ColumnNulls(0, 0)}
 
 
 def test_data_bytes(manifests: Manifests, shelf: Shelf) -> None:
     """Bytes per spec are those of the live data files."""
-    assert manifests.data_bytes(listed(manifests, shelf)) == {
+    assert data_bytes(manifests, listed(manifests, shelf)) == {
         0: sum(f.stat().st_size for f in data_files(shelf.folder))
     }
-    assert manifests.data_bytes([]) == {}
+    in_place = [ManifestLine(line.path) for line in listed(manifests, shelf)]  # as format 1 may list them
+    assert data_bytes(manifests, in_place) == data_bytes(manifests, listed(manifests, shelf))
+    assert data_bytes(manifests, []) == {}
 
 
 def test_deleted_files(manifests: Manifests, shelf: Shelf) -> None:
@@ -87,9 +95,74 @@ def test_deleted_files(manifests: Manifests, shelf: Shelf) -> None:
     catalog.load_table("shop.orders").delete("id >= 0")
     catalog.engine.dispose()
     lines = listed(manifests, shelf)
-    assert manifests.nulls(lines, [2]) == {2: ColumnNulls(0, 0)}
-    assert sum(manifests.data_bytes(lines).values()) == 0
+    assert null_counts(manifests, lines, [2]) == {2: ColumnNulls(0, 0)}
+    assert sum(data_bytes(manifests, lines).values()) == 0
     assert sum(line.files or 0 for line in lines) == 0
+
+
+def listed_by(line: Any) -> ManifestLine:
+    """A line as PyIceberg reads it."""
+    summaries = line.partitions and tuple(
+        Summary(one.contains_null, one.contains_nan, one.lower_bound, one.upper_bound) for one in line.partitions
+    )
+    return ManifestLine(
+        line.manifest_path, line.manifest_length, line.partition_spec_id, ("data", "deletes")[line.content],
+        line.sequence_number or 0, line.min_sequence_number or 0, line.added_snapshot_id, line.added_files_count,
+        line.existing_files_count, line.deleted_files_count, line.added_rows_count, line.existing_rows_count,
+        line.deleted_rows_count, None, summaries, line.key_metadata is not None,
+    )  # fmt: skip
+
+
+def entry_by(entry: Any, number: int, line: Any) -> dict[str, Any]:
+    """An entry as PyIceberg reads it."""
+    file = entry.data_file
+    return {
+        "manifest": number, "status": int(entry.status), "content": int(file.content), "format": Format.PARQUET,
+        "snapshot": entry.snapshot_id, "sequence": entry.sequence_number or 0,
+        "file_sequence": entry.file_sequence_number or 0, "records": file.record_count,
+        "size": file.file_size_in_bytes, "sort_order": file.sort_order_id, "first_row_id": None,
+        "content_offset": None, "content_size": None, "path": file.file_path, "referenced": None,
+        "equality_ids": None if file.equality_ids is None else tuple(file.equality_ids),
+        "partition": {1000 + at: file.partition[at] for at in range(len(file.partition))},
+        "spec_id": line.partition_spec_id, **{key: _metric(file, *key) for key in ASKED},
+    }  # fmt: skip
+
+
+def _metric(file: Any, metric: Metric, column: int) -> Any:
+    names = ("value_counts", "null_value_counts", "nan_value_counts", "lower_bounds", "upper_bounds")
+    return (getattr(file, dict(zip(Metric, names, strict=True))[metric]) or {}).get(column)
+
+
+ASKED = [(metric, column) for metric in Metric for column in (1, 2, 3)]
+
+
+@pytest.mark.parametrize("version", [1, 2])
+def test_what_pyiceberg_reads(manifests: Manifests, tmp_path: Path, version: int) -> None:
+    """Lists and manifests of every snapshot, with tombstones and carried entries, say what PyIceberg reads in them."""
+    shelf = Shelf(tmp_path)
+    assert_done(shelf.light.create_namespace(("shop",), {}))
+    assert_done(shelf.light.commit(ORDERS, creating(f"{shelf.warehouse}/orders", version=version, spec=BY_DAY)))
+    catalog = shelf.sql_catalog()
+    table = catalog.load_table("shop.orders")
+    for day in range(14):
+        at = [datetime(2026, 11, 1 + day, hour, tzinfo=UTC) for hour in (1, 2)]
+        table.append(pa.table({"id": [day, 100 + day], "name": ["é" * day, None], "at": at}, schema=SCHEMA))
+    table.delete("id == 3")  # one of two rows: the file is written anew
+    table.delete("id < 3 or id > 110")
+    snapshots = table.metadata.snapshots
+    assert len(snapshots) > 15
+    for snapshot in snapshots[-4:]:
+        by_them = snapshot.manifests(table.io)
+        lines = manifests.list(snapshot.manifest_list)
+        assert list(lines) == [listed_by(line) for line in by_them]
+        seen = rows(list(manifests.entries(lines, Wanted(frozenset(ASKED)))))
+        assert seen == [
+            entry_by(entry, number, line)
+            for number, line in enumerate(by_them)
+            for entry in line.fetch_manifest_entry(table.io, discard_deleted=False)
+        ]
+        assert {each["status"] for each in seen} >= {Status.ADDED}
+    catalog.engine.dispose()
 
 
 @pytest.mark.parametrize(
@@ -113,7 +186,7 @@ def test_broken(
     location = metadata["snapshots"][-1]["manifest-list"] if which == "list" else lines[0].path
     spoil(Path(location.removeprefix("file://")))
     with pytest.raises(error, match=words):
-        manifests.data_bytes(listed(manifests, shelf))
+        data_bytes(manifests, listed(manifests, shelf))
 
 
 @pytest.mark.spark
@@ -137,7 +210,7 @@ def test_written_by_spark(manifests: Manifests, tmp_path: Path) -> None:
     assert sorted((line.content, line.spec_id, line.rows) for line in lines) == [
         ("data", 0, 3), ("data", 1, 2), ("deletes", 0, 1),
     ]  # fmt: skip
-    assert manifests.nulls(lines, [1, 2]) == {1: ColumnNulls(0, 0), 2: ColumnNulls(3, 0)}
-    sizes = manifests.data_bytes(lines)
+    assert null_counts(manifests, lines, [1, 2]) == {1: ColumnNulls(0, 0), 2: ColumnNulls(3, 0)}
+    sizes = data_bytes(manifests, lines)
     files = [path for path in data_files(tmp_path) if "-deletes" not in path.name]
     assert (set(sizes), sum(sizes.values())) == ({0, 1}, sum(path.stat().st_size for path in files))

@@ -103,9 +103,9 @@ def impurity(text: str) -> Iterator[str]:
 
 
 def is_pure_place(module: str, capabilities: Iterable[str]) -> bool:
-    """Whether the module must be pure: the core, and the pure furniture of a capability and of the loop."""
+    """Whether the module must be pure: the core, judging, and the pure furniture of a capability and of the loop."""
     parts = module.split(".")
-    if parts[:2] == ["firnline", "core"]:
+    if parts[:2] in (["firnline", "core"], ["firnline", "judge"]):
         return True
     rooms = {*capabilities, "loop", "facts", "config", "proof"}
     return len(parts) > 2 and parts[1] in rooms and parts[-1] in PURE_FURNITURE

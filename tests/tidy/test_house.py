@@ -16,7 +16,7 @@ from tests.tidy import rules
 ROOT = Path(__file__).parents[2]
 HOUSE = ("src", "tests", "tools", "examples", "benchmarks")
 CAPABILITIES = ("tables", "history")
-ROOMS = {*CAPABILITIES, "adapters", "cli", "config", "core", "facts", "lakehouse", "loop", "proof"}
+ROOMS = {*CAPABILITIES, "adapters", "cli", "config", "core", "facts", "judge", "lakehouse", "loop", "proof"}
 
 TEXT_RULES: list[Callable[[str], Iterator[str]]] = [
     rules.function_length,

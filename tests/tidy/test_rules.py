@@ -101,6 +101,7 @@ def test_an_adapter_that_knows_logic_is_found() -> None:
         ("firnline.core.ids", True),
         ("firnline.tables.plan", True),
         ("firnline.loop.values", True),
+        ("firnline.judge.rules.small_files", True),
         ("firnline.tables.run", False),
         ("firnline.adapters.spark.session", False),
     ],

@@ -13,7 +13,7 @@ from tests.wheel.conftest import Installed
 
 Install = Callable[[str], Installed]
 
-HEAVY = ("pyspark", "pyarrow", "pandas", "duckdb", "numpy")
+HEAVY = ("pyspark", "pyarrow", "pandas", "duckdb")
 
 
 def test_the_wheel_holds_the_package_and_nothing_else(wheel: Path) -> None:
@@ -43,6 +43,8 @@ def test_the_base_install_declares_and_applies(installed: Install) -> None:
     assert listed
     base.run("firnline", "tables", "show", listed[0]["table"], "-C", "shop")
     base.run("firnline", "ledger", "-C", "shop")
+    assert "shop.orders" in base.run("firnline", "status", "-C", "shop").stdout
+    base.run("firnline", "explain", "shop.orders", "-C", "shop")
 
 
 @pytest.mark.parametrize(

@@ -4,18 +4,38 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from firnline.cli import apply, config, doctor, history, init, ledger, plan, refs, spark_conf, sql, tables, verify
+from firnline.cli import (
+    apply,
+    config,
+    doctor,
+    explain,
+    history,
+    init,
+    ledger,
+    plan,
+    policy,
+    refs,
+    scan_cost,
+    spark_conf,
+    sql,
+    status,
+    tables,
+    verify,
+)
 
 VERBS: dict[str, Callable[..., None]] = {
     "init": init.init,
     "doctor": doctor.doctor,
     "plan": plan.plan,
     "apply": apply.apply,
+    "status": status.status,
+    "explain": explain.explain,
     "history": history.history,
     "rollback": history.rollback,
     "ledger": ledger.ledger,
     "sql": sql.sql,
     "verify": verify.verify,
+    "scan-cost": scan_cost.scan_cost,
     "spark-conf": spark_conf.spark_conf,
 }
 GROUPS: dict[str, tuple[str, dict[str, Callable[..., None]]]] = {
@@ -30,5 +50,6 @@ GROUPS: dict[str, tuple[str, dict[str, Callable[..., None]]]] = {
         },
     ),
     "tag": (refs.TAG_HELP, {"list": refs.list_tags, "create": refs.create_tag, "drop": refs.drop_tag}),
+    "policy": (policy.HELP, {"show": policy.show}),
     "config": (config.HELP, {"show": config.show, "schema": config.schema}),
 }

@@ -5,20 +5,28 @@ from __future__ import annotations
 import contextlib
 import csv
 import json as jsonlib
+import math
 import sys
 import tempfile
 import threading
+import time
 import traceback
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, is_dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import fields, is_dataclass
 from datetime import datetime, timedelta
 from enum import Enum
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from firnline.core import errors, instants
+from firnline.core import errors, figures, instants
+from firnline.core.figures import Figure
+from firnline.core.ids import Identifier
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
 
 PROGRESS_AFTER_SECONDS = 2.0
+PROGRESS_EVERY_SECONDS = 5.0  # a line in a log, where nothing can be overwritten
 _speech: dict[str, Any] = {"csv": False, "json_log": False, "run": None}
 
 
@@ -81,9 +89,13 @@ def json(value: object) -> None:
 
 
 def plain(value: object) -> Any:
-    """Dataclasses, tuples, enums and times as JSON has them; units as people write them."""
+    """Dataclasses, figures, ranges, tuples, enums and times as JSON has them; units as people write them."""
+    if isinstance(value, Figure):
+        return figures.plain(value)
+    if isinstance(value, Identifier):
+        return str(value)
     if is_dataclass(value) and not isinstance(value, type):
-        return {key: plain(item) for key, item in asdict(value).items()}
+        return _plain_fields(value)
     if isinstance(value, Mapping):
         return {_key(key): plain(item) for key, item in value.items()}
     if isinstance(value, Enum):
@@ -94,7 +106,19 @@ def plain(value: object) -> Any:
         return value.isoformat()
     if isinstance(value, timedelta):
         return value.total_seconds()
+    if isinstance(value, bytes):
+        return value.hex()
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)  # JSON has no word for it
     return value
+
+
+def _plain_fields(value: DataclassInstance) -> Any:
+    from firnline.judge import ranges  # here: `--help` loads no room
+
+    if isinstance(value, ranges.Range):
+        return ranges.plain(value)
+    return {field.name: plain(getattr(value, field.name)) for field in fields(value)}
 
 
 def _key(key: object) -> str:
@@ -166,6 +190,34 @@ def progress(text: str) -> Iterator[None]:
     finally:
         timer.cancel()
         timer.join(0.2)
+        status.stop()
+
+
+@contextlib.contextmanager
+def counted(text: str) -> Iterator[Callable[[int, int], None]]:
+    """Like `progress`, for work in many equal parts: hand what comes out how many are done, and of how many."""
+    if _speech["json_log"] or not sys.stderr.isatty():
+        told = [time.monotonic()]
+
+        def tell(done: int, total: int) -> None:
+            if time.monotonic() - told[0] >= PROGRESS_EVERY_SECONDS and done < total:
+                told[0] = time.monotonic()
+                say(f"{text}: {done:,} of {total:,}")
+
+        yield tell
+        return
+    from rich.console import Console
+
+    status, began = Console(stderr=True).status(f"{text} …"), time.monotonic()
+
+    def show(done: int, total: int) -> None:
+        if time.monotonic() - began >= PROGRESS_AFTER_SECONDS:
+            status.start()
+            status.update(f"{text}: {done:,} of {total:,} …")
+
+    try:
+        yield show
+    finally:
         status.stop()
 
 

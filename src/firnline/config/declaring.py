@@ -25,7 +25,20 @@ from firnline.core.errors import BadInput
 from firnline.core.ids import Identifier
 from firnline.core.keys import RESERVED_PREFIX
 from firnline.core.suggest import did_you_mean
-from firnline.core.types import Field, ListOf, MapOf, Path, Primitive, Struct, Type, needs_v3, show, show_path, walk
+from firnline.core.types import (
+    Field,
+    Json,
+    ListOf,
+    MapOf,
+    Path,
+    Primitive,
+    Struct,
+    Type,
+    needs_v3,
+    show,
+    show_path,
+    walk,
+)
 
 _FLOATS = frozenset({"float", "double"})
 _COLUMN_ACCEPTED = frozenset({"drop-column", "require-column"})
@@ -49,7 +62,7 @@ def declaration(read: Read, columns: Columns, complaints: Complaints, warnings: 
         format_version=read.get("format-version"),
         location=read.get("location"),
         refs=refs,
-        policy={key: item.value for key, item in read.get("policy", {}).items()},
+        policy=_policy(read),
         readers=tuple(dict.fromkeys(item.value for item in read.get("readers", ()))),
         subjects=tuple(checker.paths("subjects")),
         consumers=tuple(_consumers(read, complaints)),
@@ -74,8 +87,15 @@ def _identifier(read: Read, complaints: Complaints) -> Identifier | None:
         return None
 
 
+def _policy(read: Read) -> dict[str, Json]:
+    policy: Read | None = read.get("policy")
+    return {} if policy is None else {key: item.value for key, item in policy.items.items()}
+
+
 def _lines(read: Read, columns: Columns) -> dict[str, int]:
-    return {**{key: entry.line for key, entry in read.node.entries.items()}, **columns.lines}
+    policy: Read | None = read.get("policy")
+    inside = {} if policy is None else {policy.at(key): policy.line_of(key) for key in policy.items}
+    return {**{key: entry.line for key, entry in read.node.entries.items()}, **inside, **columns.lines}
 
 
 @dataclass(frozen=True, slots=True)

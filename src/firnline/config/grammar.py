@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from firnline.config.engines import ENGINES
+from firnline.config.policies import POLICY
 from firnline.config.shapes import (
     Duration,
     Each,
@@ -15,7 +16,6 @@ from firnline.config.shapes import (
     Record,
     Shape,
     Text,
-    Tree,
     Truth,
     Written,
 )
@@ -161,7 +161,7 @@ TABLE = Record(
         "properties": Key(PROPERTIES, "Iceberg's table properties; null removes one."),
         "branches": Key(Named(_empty_is_default(BRANCH), "BRANCH", nullable=True), "Branches; null removes one."),
         "tags": Key(Named(_empty_is_default(TAG), "TAG", nullable=True), "Tags; null removes one."),
-        "policy": Key(Named(Tree(), "SETTING"), "Upkeep policy of this table."),
+        "policy": Key(POLICY, "Upkeep policy of this table."),
         "readers": Key(
             Each(Text("an engine", tuple(ENGINES))), "The engines that read it: plan says what would break them."
         ),

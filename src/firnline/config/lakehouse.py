@@ -139,7 +139,7 @@ class _Reader:
         self.settings.append(Setting("environment", chosen.value, chosen.origin))
         environment = self._environment(read.get("environments")[chosen.value].value, chosen.value)
         namespaces = tuple(self._namespaces(read.get("namespaces", {})))
-        policy = self._policy("policy", read.get("policy", {}))
+        policy = self._policy("policy", read.get("policy"))
         return LakehouseSettings(
             name=read.get("name"),
             root=root,
@@ -195,10 +195,11 @@ class _Reader:
                 location=self._filled(read, "location", f"{at}.location", None, quiet=True),
                 owner=self._filled(read, "owner", f"{at}.owner", None, quiet=True),
                 properties=self._strings(read.get("properties", {}), f"{at}.properties"),
-                policy=self._policy(f"{at}.policy", read.get("policy", {})),
+                policy=self._policy(f"{at}.policy", read.get("policy")),
             )
 
-    def _policy(self, at: str, items: Mapping[str, Item]) -> Mapping[str, Json]:
+    def _policy(self, at: str, read: Read | None) -> Mapping[str, Json]:
+        items = read.items if read is not None else {}
         for key, item in items.items():
             self._note(f"{at}.{key}", item.value, item)
         return {key: item.value for key, item in items.items()}

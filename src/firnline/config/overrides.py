@@ -106,7 +106,7 @@ def _complain(mapping: Mapping, shape: shapes.Shape, name: _Name, complaints: Co
 
 
 def _value(before: Node | None, shape: shapes.Shape, name: _Name) -> Node | None:
-    if not isinstance(shape, shapes.Record | shapes.Named | shapes.Tree):
+    if not isinstance(shape, shapes.Record | shapes.Named):
         return Scalar(yaml.resolve(name.value), name.value, 0, name.variable)
     try:
         parsed = marked(yaml.parse(name.value.encode(), name.variable), name.variable)

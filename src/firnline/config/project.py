@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from firnline.config.shapes import Key, Named, Number, Record, Text, Tree, Written
+from firnline.config.policies import POLICY
+from firnline.config.shapes import Key, Named, Number, Record, Text, Written
 
 FILE = "lakehouse.yaml"
 VERSION = 1
@@ -66,7 +67,7 @@ NAMESPACE = Record(
         "location": Key(PROPERTY, "Where its new tables go, when not under the warehouse.", nullable=True),
         "owner": Key(Text(), "Who answers for it.", nullable=True),
         "properties": Key(Named(PROPERTY, "PROPERTY"), "The namespace's properties in the catalog."),
-        "policy": Key(Named(Tree(), "SETTING"), "Upkeep policy of its tables."),
+        "policy": Key(POLICY, "Upkeep policy of its tables."),
     },
 )
 LAKEHOUSE = Record(
@@ -77,6 +78,6 @@ LAKEHOUSE = Record(
         "default": Key(Text("an environment"), "The environment when neither --env nor FIRNLINE_ENV says."),
         "environments": Key(Named(ENVIRONMENT, "ENVIRONMENT", length_min=1), "Where it runs.", required=True),
         "namespaces": Key(Named(NAMESPACE, "NAMESPACE"), "Namespaces with properties and locations of their own."),
-        "policy": Key(Named(Tree(), "SETTING"), "Upkeep policy of every table."),
+        "policy": Key(POLICY, "Upkeep policy of every table."),
     },
 )

@@ -6,6 +6,7 @@ A test holds this list against the constants of Iceberg's own `TableProperties`.
 from __future__ import annotations
 
 from difflib import get_close_matches
+from functools import lru_cache
 
 # Where Iceberg itself reads: an unknown name under one of these is a mistake. Anything else may be somebody's own.
 _OWN = ("write.", "read.", "commit.", "history.", "gc.", "schema.", "encryption.", "compatibility.")
@@ -97,6 +98,7 @@ RESERVED = {
 KEPT = frozenset({"comment", "owner"})
 
 
+@lru_cache(maxsize=4096)  # a fleet's tables carry the same properties, and comparing with every name takes long
 def real_name(key: str) -> str | None:
     """What was probably meant by this name, or None when there is nothing to say about it. Empty: nobody knows."""
     if key in KNOWN or any(key.startswith(family) and key != family for family in FAMILIES):

@@ -6,12 +6,11 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any, NamedTuple
 
-from firnline.config import shapes
+from firnline.config import amounts, shapes
 from firnline.config.yaml import Listing, Mapping, Node, Scalar, kind
 from firnline.core.errors import BadFiles, BadInput, Complaint
 from firnline.core.instants import parse_duration
-from firnline.core.suggest import did_you_mean
-from firnline.core.types import Json
+from firnline.core.suggest import did_you_mean, nearest
 
 # Past this a file is the wrong file, or was made by a broken generator: more lines help nobody.
 COMPLAINTS_MAX = 50
@@ -101,17 +100,6 @@ def record(node: Node, shape: shapes.Record, path: str, complaints: Complaints) 
     return value if isinstance(value, Read) else None
 
 
-def tree(node: Node) -> Json:
-    """The node as plain JSON."""
-    match node:
-        case Scalar():
-            return node.value
-        case Listing():
-            return [tree(item) for item in node.items]
-        case Mapping():
-            return {key: tree(entry.node) for key, entry in node.entries.items()}
-
-
 def _read(node: Node, shape: shapes.Shape, path: str, complaints: Complaints) -> Any:
     match shape:
         case shapes.Record():
@@ -127,8 +115,6 @@ def _read(node: Node, shape: shapes.Shape, path: str, complaints: Complaints) ->
             if picked is None:
                 return _wrong(node, path, complaints, f"{shape.what} is expected here, not {kind(node)}.")
             return _read(node, shape.options[picked], path, complaints)
-        case shapes.Tree():
-            return tree(node)
         case _:
             return _scalar(node, shape, path, complaints)
 
@@ -149,7 +135,7 @@ def _record(node: Node, shape: shapes.Record, path: str, complaints: Complaints)
         known = shape.keys.get(key)
         inside = known.shape if known is not None else shape.others
         if inside is None:
-            complaints.at(entry.line, under(path, key), "unknown key.", did_you_mean(key, shape.keys))
+            complaints.at(entry.line, under(path, key), "unknown key.", _nearest_key(key, shape))
             continue
         if known is not None and known.nullable and _is_null(entry.node):
             items[key] = Item(None, entry.node)
@@ -161,6 +147,13 @@ def _record(node: Node, shape: shapes.Record, path: str, complaints: Complaints)
         if known.required and not any(name in node.entries for name in (key, *known.also)):
             complaints.at(node.line, path, f"the key {key!r} is missing.", known.doc)
     return Read(node, path, items)
+
+
+def _nearest_key(key: str, shape: shapes.Record) -> str:
+    if shape.too_many is None:
+        return did_you_mean(key, shape.keys)
+    near = nearest(key, shape.keys)
+    return shape.too_many if near is None else f"Did you mean {near!r}?"
 
 
 def _is_null(node: Node) -> bool:
@@ -217,6 +210,8 @@ def _scalar(node: Node, shape: shapes.Shape, path: str, complaints: Complaints) 
                 return value
         case shapes.Duration():
             return _duration(node, path, complaints)
+        case shapes.Amount():
+            return _amount(node, shape, path, complaints)
         case shapes.Text():
             return _text(node, shape, path, complaints)
         case _:
@@ -247,6 +242,14 @@ def _duration(node: Scalar, path: str, complaints: Complaints) -> timedelta | _W
         return _wrong(node, path, complaints, error.what, error.next_step)
 
 
+def _amount(node: Scalar, shape: shapes.Amount, path: str, complaints: Complaints) -> Any:
+    try:
+        amounts.parse(node.value, shape.unit)
+    except BadInput as error:
+        return _wrong(node, path, complaints, error.what, error.next_step)
+    return node.value
+
+
 def _wanted(shape: shapes.Shape) -> str:
     match shape:
         case shapes.Number():
@@ -256,6 +259,8 @@ def _wanted(shape: shapes.Shape) -> str:
             return "true or false"
         case shapes.Duration():
             return "a duration such as 7d"
+        case shapes.Amount():
+            return amounts.WRITTEN[shape.unit]
         case shapes.Text():
             return f"one of {', '.join(shape.choices)}" if 0 < len(shape.choices) <= 4 else shape.what
         case _:

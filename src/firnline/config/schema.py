@@ -1,10 +1,12 @@
-"""The keys of both kinds of file as JSON Schema, for editors. Made from the very shapes that files are read by."""
+"""The keys of every kind of file as JSON Schema, for editors. Made from the very shapes that files are read by."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from firnline.config import grammar, project, shapes
+from firnline.config.amounts import SIZE_PATTERN, Unit
+from firnline.config.prices import PRICES
 from firnline.core.types import Json
 
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
@@ -20,6 +22,11 @@ def table() -> Json:
 def lakehouse() -> Json:
     """The schema of lakehouse.yaml."""
     return _document("lakehouse.yaml of Firnline", project.LAKEHOUSE)
+
+
+def prices() -> Json:
+    """The schema of prices.yaml."""
+    return _document("prices.yaml of Firnline", PRICES)
 
 
 def _document(title: str, record: shapes.Record) -> Json:
@@ -45,8 +52,8 @@ def _shape(shape: shapes.Shape, named: dict[str, Json]) -> dict[str, Any]:
                 named[shape.name] = {}  # before going in: it contains itself
                 named[shape.name] = _shape(shape.shape(), named)
             return {"$ref": f"#/$defs/{shape.name}"}
-        case shapes.Tree():
-            return {}
+        case shapes.Amount():
+            return _amount(shape.unit)
         case _:
             return _scalar(shape)
 
@@ -70,6 +77,20 @@ def _scalar(shape: shapes.Shape) -> dict[str, Any]:
             return {"type": [*_SCALARS, "null"]}
         case _:
             raise AssertionError(shape)
+
+
+def _amount(unit: Unit) -> dict[str, Any]:
+    match unit:
+        case Unit.COUNT:
+            return {"type": "integer", "minimum": 0}
+        case Unit.BYTES:
+            return {"anyOf": [{"type": "integer", "minimum": 0}, {"type": "string", "pattern": SIZE_PATTERN}]}
+        case Unit.DURATION:
+            return {"type": "string", "pattern": _DURATION}
+        case Unit.SHARE:
+            return {"type": "number", "minimum": 0, "maximum": 1}
+        case Unit.TIMES | Unit.MONEY:
+            return {"type": "number", "minimum": 0}
 
 
 def _record(shape: shapes.Record, named: dict[str, Json]) -> dict[str, Any]:

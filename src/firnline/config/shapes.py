@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
+from firnline.config.amounts import Unit
 from firnline.config.yaml import Node
 
 
@@ -53,8 +54,10 @@ class Leaf:
 
 
 @dataclass(frozen=True, slots=True)
-class Tree:
-    """Anything at all, as JSON: rooms that are built later hold it to their own rules."""
+class Amount:
+    """A number in some unit, kept as it was written: `128MiB`, `7d`, 0.2. What it is, `amounts` says."""
+
+    unit: Unit
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,11 +92,15 @@ class Key:
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """A mapping of fixed keys; others are refused. Under `others`, keys the user chooses are allowed besides."""
+    """A mapping of fixed keys; others are refused. Under `others`, keys the user chooses are allowed besides.
+
+    With `too_many` keys to list in a complaint, that text says where to find them.
+    """
 
     name: str
     keys: Mapping[str, Key]
     others: Shape | None = None
+    too_many: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,4 +124,4 @@ class Later:
         return self.known[self.name]
 
 
-Shape: TypeAlias = Text | Number | Truth | Duration | Written | Leaf | Tree | Each | Named | Record | Either | Later
+Shape: TypeAlias = Text | Number | Truth | Duration | Amount | Written | Leaf | Each | Named | Record | Either | Later

@@ -34,6 +34,12 @@ class Lineage:
         """What the refs hold, one left out."""
         return frozenset(self._walk(ref.snapshot for ref in self.meta.refs.values() if ref.name != but))
 
+    def led_to(self) -> frozenset[SnapshotId]:
+        """What an expiry finds held: the lines of branches, and the very snapshots of tags."""
+        branches = self._walk(ref.snapshot for ref in self.meta.refs.values() if ref.kind == "branch")
+        tagged = (ref.snapshot for ref in self.meta.refs.values() if ref.kind != "branch")
+        return frozenset((*branches, *(one for one in tagged if one in self.by_id)))
+
     def descends(self, snapshot: SnapshotId, ancestor: SnapshotId) -> bool:
         """Whether `ancestor` lies on the line of `snapshot`, or is it."""
         return ancestor in self.line(snapshot)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
@@ -12,9 +13,14 @@ from firnline.core.errors import Failed
 from firnline.core.ids import SnapshotId, TableUuid
 from firnline.core.layout import PartitionSpec, SortOrder, order_from_json, spec_from_json
 from firnline.core.types import Struct, struct_from_json
+from firnline.facts import wellformed
 
 FORMAT_MAX = 3
+GZIP_MAGIC = b"\x1f\x8b"
 T = TypeVar("T")
+_DAMAGE = (
+    ValueError, KeyError, TypeError, AttributeError, IndexError, EOFError, OSError, zlib.error, RecursionError,
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,9 +127,13 @@ def _by(what: str, values: tuple[T, ...], attribute: str, wanted: int, location:
 def parse(data: bytes, location: str) -> TableMeta:
     """Parse a metadata file; gzip is recognised by its first bytes."""
     try:
-        raw = json.loads(gzip.decompress(data) if data[:2] == b"\x1f\x8b" else data)
+        raw = json.loads(gzip.decompress(data) if data[:2] == GZIP_MAGIC else data)
+        version = raw["format-version"]
+        if version > FORMAT_MAX:
+            raise Failed(f"{location} has format version {version}; this version of Firnline reads up to {FORMAT_MAX}.")
+        wellformed.check(raw)
         return _parse(raw, location)
-    except (ValueError, KeyError, TypeError, AttributeError, IndexError, EOFError, OSError) as error:
+    except _DAMAGE as error:
         raise Failed(
             f"{location} is not readable as Iceberg table metadata: {type(error).__name__}: {error}.",
             next_step="Compare it with the previous metadata file, or restore it from a backup.",
@@ -131,16 +141,13 @@ def parse(data: bytes, location: str) -> TableMeta:
 
 
 def _parse(raw: Any, location: str) -> TableMeta:
-    version = raw["format-version"]
-    if version > FORMAT_MAX:
-        raise Failed(f"{location} has format version {version}; this version of Firnline reads up to {FORMAT_MAX}.")
     current = raw.get("current-snapshot-id")
     current = None if current in (None, -1) else SnapshotId(current)
     specs = _specs(raw)
     return TableMeta(
         location=location,
         uuid=TableUuid(raw["table-uuid"]) if raw.get("table-uuid") else None,
-        format_version=version,
+        format_version=raw["format-version"],
         table_location=raw["location"].rstrip("/"),
         last_updated_ms=raw["last-updated-ms"],
         last_column_id=raw["last-column-id"],

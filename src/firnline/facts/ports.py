@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from firnline.core.ids import Identifier
+from firnline.facts.lines import ManifestLine, Wanted
+
+if TYPE_CHECKING:
+    from firnline.facts.entries import Entries
+
+NOTHING_MORE = Wanted()
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,34 +44,49 @@ class Blobs(Protocol):
         """The bytes, or Missing with the location when there is no such file."""
 
 
-@dataclass(frozen=True, slots=True)
-class ManifestFacts:
-    """One line of a manifest list. None where an old writer left a count out."""
-
-    path: str
-    length: int
-    spec_id: int
-    content: str  # data | deletes
-    files: int | None  # added and existing
-    rows: int | None
-
-
-@dataclass(frozen=True, slots=True)
-class ColumnNulls:
-    """Nulls of one column over all live data files; None when some file has no count for it."""
-
-    nulls: int | None
-    files_without_count: int
-
-
 class Manifests(Protocol):
-    """Reads manifest lists, and manifests when a question needs them."""
+    """Reads manifest lists and manifests. What cannot be read raises Missing or Failed and names the file."""
 
-    def list(self, location: str) -> tuple[ManifestFacts, ...]:
+    def list(self, location: str) -> tuple[ManifestLine, ...]:
         """The lines of a manifest list."""
 
-    def nulls(self, manifests: Iterable[ManifestFacts], field_ids: Iterable[int]) -> Mapping[int, ColumnNulls]:
-        """Null counts of these columns in the live data files, from metrics alone."""
+    def entries(self, lines: Sequence[ManifestLine], wanted: Wanted = NOTHING_MORE) -> Iterator[Entries]:
+        """Every entry of these manifests, tombstones too, in batches of bounded size.
 
-    def data_bytes(self, manifests: Iterable[ManifestFacts]) -> Mapping[int, int]:
-        """Bytes of live data files per spec."""
+        Manifests of one writer schema share a batch, and one manifest may be spread over several: order is kept within
+        a manifest only.
+        """
+
+
+class Cache(Protocol):
+    """Small derived values by key, disposable: whatever is not there is made again. Never raises."""
+
+    def get(self, keys: Sequence[str]) -> Mapping[str, bytes]:
+        """Those of these keys that are there."""
+
+    def put(self, values: Mapping[str, bytes]) -> None:
+        """Keep these, or do not."""
+
+
+@dataclass(frozen=True, slots=True)
+class StoredFile:
+    """A file as a listing shows it."""
+
+    location: str
+    size: int
+    millis: int  # last modified
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A part of a listing, in order of location. `after` asks for the next one; None: there is none."""
+
+    files: tuple[StoredFile, ...]
+    after: str | None
+
+
+class Files(Protocol):
+    """Lists what lies under a location."""
+
+    def list(self, location: str, *, after: str | None = None, limit: int = 1000) -> Page:
+        """Files under it at any depth, after a location, at most so many."""

@@ -14,11 +14,16 @@ def count(snapshot: Snapshot, key: str) -> int | None:
 
 def writer(snapshot: Snapshot) -> str:
     """Who wrote it, as far as the summary tells."""
+    run = snapshot.summary.get(keys.RUN)
+    engine, who = by(snapshot)
+    return f"firnline {run}" if run else " ".join(part for part in (engine, who or "") if part)
+
+
+def by(snapshot: Snapshot) -> tuple[str, str | None]:
+    """The engine with its version, and the application. A commit of ours says so under `firnline.run`."""
     summary = snapshot.summary
-    if summary.get(keys.RUN):
-        return f"firnline {summary[keys.RUN]}"
     engine = summary.get("engine-name") or ("spark" if "spark.app.id" in summary else None)
     engine = engine or ("iceberg" if "iceberg-version" in summary else None)
     version = summary.get("engine-version", "")
-    application = summary.get("app-id") or summary.get("spark.app.id") or ""
-    return " ".join(part for part in (engine or "unknown", version, application) if part)
+    application = summary.get("app-id") or summary.get("spark.app.id") or None
+    return " ".join(part for part in (engine or "unknown", version) if part), application

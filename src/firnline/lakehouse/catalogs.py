@@ -6,11 +6,13 @@ from typing import TYPE_CHECKING
 
 from firnline.config import embedded
 from firnline.config.values import CatalogSettings, LakehouseSettings
-from firnline.core.errors import Missing
+from firnline.core.errors import BadInput, Missing
+from firnline.core.ids import Identifier
+from firnline.core.suggest import did_you_mean
 
 if TYPE_CHECKING:
     from firnline.adapters.routing import Heavy
-    from firnline.facts.ports import Blobs, Manifests, Pointers
+    from firnline.facts.ports import Blobs, Files, Manifests, Pointer, Pointers
     from firnline.lakehouse.opening import Lakehouse
     from firnline.loop.commits import Commits
 
@@ -36,6 +38,21 @@ def pointers(settings: LakehouseSettings) -> Pointers:
     return SqlitePointers(str(embedded.places(settings.catalog, settings.root).database), settings.catalog.name)
 
 
+def entry(lakehouse: Lakehouse, name: str | Identifier) -> Pointer:
+    """The catalog's entry of an Iceberg table; BadInput with the nearest name when there is none."""
+    identifier = Identifier.parse(name) if isinstance(name, str) else name
+    pointer = lakehouse.pointers.find(identifier)
+    if pointer is None:
+        known = [str(each.identifier) for each in lakehouse.pointers.list()]
+        raise BadInput(
+            f"There is no table {identifier} in the catalog {lakehouse.settings.catalog.name!r}.",
+            next_step=did_you_mean(str(identifier), known) or "`firnline apply` creates what is declared.",
+        )
+    if pointer.kind != "table" or pointer.metadata_location is None:
+        raise BadInput(f"{identifier} is a {pointer.kind}, not an Iceberg table.")
+    return pointer
+
+
 def blobs(settings: LakehouseSettings) -> Blobs:
     """Reads metadata files."""
     from firnline.adapters.local.blobs import LocalBlobs
@@ -44,12 +61,19 @@ def blobs(settings: LakehouseSettings) -> Blobs:
     return LocalBlobs()
 
 
-def manifests(settings: LakehouseSettings) -> Manifests:
-    """Reads manifests."""
-    from firnline.adapters.iceberg.manifests import PyIcebergManifests
+def files(settings: LakehouseSettings) -> Files:
+    """Lists what lies under a location."""
+    from firnline.adapters.local.files import LocalFiles
 
     require_wired(settings.catalog)
-    return PyIcebergManifests()
+    return LocalFiles()
+
+
+def manifests(settings: LakehouseSettings) -> Manifests:
+    """Reads manifests."""
+    from firnline.adapters.iceberg.manifests import IcebergManifests
+
+    return IcebergManifests(blobs(settings))
 
 
 def commits(lakehouse: Lakehouse) -> Commits:

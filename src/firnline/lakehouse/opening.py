@@ -18,7 +18,9 @@ if TYPE_CHECKING:
     from firnline.core.types import Json
     from firnline.facts.ports import Blobs, Manifests, Pointers
     from firnline.lakehouse.doctor import Check
+    from firnline.lakehouse.facts import Facts
     from firnline.lakehouse.history import History
+    from firnline.lakehouse.judging import Judging
     from firnline.lakehouse.ledger import RunShown, StateFile
     from firnline.lakehouse.plans import Preview
     from firnline.lakehouse.spark import Spark
@@ -202,6 +204,20 @@ class Lakehouse:
         from firnline.lakehouse.tables import Tables
 
         return Tables(self)
+
+    @cached_property
+    def facts(self) -> Facts:
+        """What each table is, from metadata alone."""
+        from firnline.lakehouse.facts import Facts
+
+        return Facts(self)
+
+    @cached_property
+    def judging(self) -> Judging:
+        """What is wrong with each table, why nothing else is, and what to do first."""
+        from firnline.lakehouse.judging import Judging
+
+        return Judging(self)
 
     @cached_property
     def history(self) -> History:

@@ -22,7 +22,7 @@ from firnline.facts import meta as metadata
 from firnline.facts import summaries
 from firnline.facts.meta import TableMeta
 from firnline.facts.ports import Pointer
-from firnline.lakehouse import ledger, plans, showing
+from firnline.lakehouse import catalogs, ledger, plans, showing
 from firnline.lakehouse.plans import Preview
 from firnline.loop.intents import Settled
 from firnline.loop.values import Note, OutcomeKind
@@ -76,17 +76,7 @@ class Tables:
 
     def load(self, name: str | Identifier) -> TableMeta:
         """The metadata of one table; BadInput with the nearest name when there is none."""
-        identifier = Identifier.parse(name) if isinstance(name, str) else name
-        pointer = self._lakehouse.pointers.find(identifier)
-        if pointer is None:
-            known = [str(entry.identifier) for entry in self._lakehouse.pointers.list()]
-            raise BadInput(
-                f"There is no table {identifier} in the catalog {self._lakehouse.settings.catalog.name!r}.",
-                next_step=did_you_mean(str(identifier), known) or "`firnline apply` creates what is declared.",
-            )
-        if pointer.kind != "table" or pointer.metadata_location is None:
-            raise BadInput(f"{identifier} is a {pointer.kind}, not an Iceberg table.")
-        return self._parse(pointer)
+        return self._parse(catalogs.entry(self._lakehouse, name))
 
     def _parse(self, pointer: Pointer) -> TableMeta:
         assert pointer.metadata_location is not None
@@ -156,16 +146,18 @@ class Tables:
             snapshot.manifest_list is None
         ):  # format 1 listing manifests in place: nothing is counted without reading all
             return Evidence({spec.spec_id or 0: SpecFacts(None, None) for spec in meta.specs}, dict.fromkeys(proofs))
+        from firnline.facts import metrics  # numpy: an unchanged project is planned without
+
         lines = [line for line in manifests.list(snapshot.manifest_list) if line.content == "data"]
-        sizes = manifests.data_bytes(lines) if len(lines) <= MANIFESTS_READ_MAX else {}
+        sizes = metrics.data_bytes(manifests, lines) if len(lines) <= MANIFESTS_READ_MAX else {}
         specs = {}
-        for spec_id in {line.spec_id for line in lines}:
-            own = [line for line in lines if line.spec_id == spec_id]
+        for spec_id in {line.spec_id or 0 for line in lines}:
+            own = [line for line in lines if (line.spec_id or 0) == spec_id]
             specs[spec_id] = SpecFacts(
                 _total(line.files for line in own), _total(line.rows for line in own), sizes.get(spec_id)
             )
-        nulls = {key: value.nulls for key, value in manifests.nulls(lines, proofs).items()} if proofs else {}
-        return Evidence(specs, nulls)
+        counted = metrics.null_counts(manifests, lines, proofs) if proofs else {}
+        return Evidence(specs, {key: value.nulls for key, value in counted.items()})
 
     def _counted(self, identifier: Identifier, meta: TableMeta, evidence: Evidence) -> Evidence:
         """Nulls by a count on Spark, of the very snapshot the plan rests on."""

@@ -81,7 +81,9 @@ def test_the_option_goes_before_the_variable_and_that_before_the_default(
         ("FIRNLINE_NAME", "other", "name", "other"),
         ("FIRNLINE_JARS__IVY_SETTINGS", "ivy.xml", "jars.ivy_settings", "ivy.xml"),
         ("FIRNLINE_NAMESPACES__BRONZE__OWNER", "bob", "namespaces.bronze.owner", "bob"),
-        ("FIRNLINE_POLICY", "{compact: {target: 128}}", "policy.compact", {"target": 128}),
+        ("FIRNLINE_POLICY", "{target-file-size: 128MiB}", "policy.target-file-size", "128MiB"),
+        ("FIRNLINE_POLICY__SMALL_FILES_FILES", "7", "policy.small-files.files", 7),
+        ("FIRNLINE_NAMESPACES__BRONZE__POLICY__ORPHANS", "off", "namespaces.bronze.policy.orphans", "off"),
     ],
 )
 def test_any_setting_can_be_overridden(folder: Path, variable: str, value: str, key: str, shown: object) -> None:

@@ -123,7 +123,7 @@ sort: [{column: renamed, direction: desc, nulls: first}]
 properties: {a: 1, b: null, c: yes}
 branches: {audit: {keep: 7d, max-snapshot-age: 1d, min-snapshots: 3}, gone: null}
 tags: {v1: {snapshot: 12}}
-policy: {compact: {target: 128}}
+policy: {target-file-size: 128MiB, orphans: off}
 readers: [spark, athena, spark]
 subjects: [renamed]
 consumers: [{id: feed, max-lag: 2h}, {id: other}]
@@ -144,7 +144,8 @@ accept: [{change: drop-column, column: x, reason: "nobody reads it"}]
     )
     assert made.readers == ("spark", "athena")
     assert made.consumers == (DeclaredConsumer("feed", timedelta(hours=2)), DeclaredConsumer("other"))
-    assert made.source.line("columns.renamed") == 9
+    assert made.policy == {"target-file-size": "128MiB", "orphans": "off"}
+    assert (made.source.line("columns.renamed"), made.source.line("policy.orphans")) == (9, 17)
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,7 @@ from typing import Protocol
 from firnline.adapters import outcomes, requests
 from firnline.adapters.iceberg import staging
 from firnline.adapters.iceberg.fileio import LocalFileIO
+from firnline.adapters.iceberg.manifests import IcebergManifests
 from firnline.adapters.iceberg.purge import reachable
 from firnline.adapters.requests import Unfit
 from firnline.core.errors import FirnlineError
@@ -112,7 +113,7 @@ class PyIcebergCommits:
                 return outcomes.refused(
                     f"Requirement failed: {identifier} is another table now ({base.get('table-uuid')})"
                 )
-            doomed = reachable(base, location, self._files) if purge else ()
+            doomed = reachable(base, location, IcebergManifests(self._blobs)) if purge else ()
         except (Unfit, FirnlineError) as error:
             return outcomes.refused(str(error))
         outcome = self._swaps.remove(identifier, location)

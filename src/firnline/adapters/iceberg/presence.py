@@ -10,12 +10,13 @@ import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from firnline.adapters.iceberg import manifests
-from firnline.adapters.iceberg.fileio import LocalFileIO
+from firnline.adapters.iceberg.manifests import IcebergManifests, live_files
+from firnline.adapters.local.blobs import LocalBlobs
 from firnline.adapters.locations import local_path
 from firnline.core.errors import FirnlineError
+from firnline.facts.lines import ManifestLine
 from firnline.facts.meta import Snapshot
-from firnline.facts.ports import ManifestFacts
+from firnline.facts.ports import Manifests
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,29 +31,30 @@ class Presence:
     rows: int | None
 
 
-def look(snapshot: Snapshot, files: LocalFileIO | None = None) -> Presence:
+def look(snapshot: Snapshot, manifests: Manifests | None = None) -> Presence:
     """Look at every live file of a snapshot: data files and delete files. Nothing of them is read."""
-    reading = files or LocalFileIO()
+    reading = manifests or IcebergManifests(LocalBlobs())
     try:
         listed = _listed(snapshot, reading)
     except FirnlineError as error:
         return Presence((error.what,), None)
-    problems = dict.fromkeys(problem for manifest in listed for problem in _in_manifest(manifest, reading))
+    problems = dict.fromkeys(problem for line in listed for problem in _in_manifest(line, reading))
     return Presence(tuple(problems), None if problems else _rows(listed))
 
 
-def _listed(snapshot: Snapshot, files: LocalFileIO) -> tuple[ManifestFacts, ...]:
+def _listed(snapshot: Snapshot, manifests: Manifests) -> tuple[ManifestLine, ...]:
     if snapshot.manifest_list is not None:
-        return manifests.read_list(files, snapshot.manifest_list)
-    return tuple(ManifestFacts(path, 0, 0, "data", None, None) for path in snapshot.manifests)
+        return manifests.list(snapshot.manifest_list)
+    return tuple(ManifestLine(path) for path in snapshot.manifests)
 
 
-def _in_manifest(manifest: ManifestFacts, files: LocalFileIO) -> Iterator[str]:
-    if manifest.files == 0:
+def _in_manifest(line: ManifestLine, manifests: Manifests) -> Iterator[str]:
+    """One manifest at a time: a damaged one hides nothing of the others."""
+    if line.files == 0:
         return
     try:
-        for entry in manifests.entries(files, manifest):
-            yield from _wrong(entry.path, entry.bytes)
+        for path, size in live_files(manifests, [line]):
+            yield from _wrong(path, size)
     except FirnlineError as error:
         yield error.what
 
@@ -71,7 +73,7 @@ def _wrong(location: str, size: int) -> Iterator[str]:
             yield f"{location} has {found:,} bytes where the manifest says {size:,}"
 
 
-def _rows(listed: Iterable[ManifestFacts]) -> int | None:
+def _rows(listed: Iterable[ManifestLine]) -> int | None:
     total = 0
     for manifest in listed:
         if manifest.content == "deletes" and manifest.files != 0:

@@ -8,17 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from firnline.adapters.iceberg import manifests
-from firnline.adapters.iceberg.fileio import LocalFileIO
+from firnline.adapters.iceberg.manifests import live_files
 from firnline.adapters.locations import lies_under
 from firnline.adapters.requests import Unfit
 from firnline.core.types import Json
+from firnline.facts.ports import Manifests
 
 _SHOWN = 3
 _OWN_FOLDERS = ("write.data.path", "write.metadata.path", "write.object-storage.path", "write.folder-storage.path")
 
 
-def reachable(base: Json, location: str, files: LocalFileIO) -> tuple[str, ...]:
+def reachable(base: Json, location: str, manifests: Manifests) -> tuple[str, ...]:
     """Data, delete, statistics and manifest files of every kept snapshot, then metadata files, the current one last.
 
     Unfit when the table forbids it (`gc.enabled=false`) or a file lies outside its folders: half a purge is none.
@@ -28,7 +28,7 @@ def reachable(base: Json, location: str, files: LocalFileIO) -> tuple[str, ...]:
         raise Unfit(
             "gc.enabled is false: its files may belong to other tables too, so it can only be dropped without purge"
         )
-    found = dict.fromkeys(_of_snapshots(base, files))
+    found = dict.fromkeys(_of_snapshots(base, manifests))
     for key in ("statistics", "partition-statistics"):
         found |= dict.fromkeys(item["statistics-path"] for item in base.get(key) or ())
     found |= dict.fromkeys(entry["metadata-file"] for entry in base.get("metadata-log") or ())
@@ -45,7 +45,7 @@ def reachable(base: Json, location: str, files: LocalFileIO) -> tuple[str, ...]:
     return paths
 
 
-def _of_snapshots(base: Json, files: LocalFileIO) -> Iterator[str]:
+def _of_snapshots(base: Json, manifests: Manifests) -> Iterator[str]:
     seen: set[str] = set()
     lists: list[str] = []
     for snapshot in base.get("snapshots") or ():
@@ -53,9 +53,8 @@ def _of_snapshots(base: Json, files: LocalFileIO) -> Iterator[str]:
         if listed is None:
             raise Unfit("a snapshot of it has no manifest list (an old form of format 1)")
         lists.append(listed)
-        for manifest in manifests.read_list(files, listed):
-            if manifest.path not in seen:
-                seen.add(manifest.path)
-                yield from (entry.path for entry in manifests.entries(files, manifest))
+        lines = [line for line in manifests.list(listed) if line.path not in seen]
+        seen.update(line.path for line in lines)
+        yield from (path for path, _ in live_files(manifests, lines))
     yield from seen
     yield from lists

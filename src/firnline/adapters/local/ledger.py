@@ -11,8 +11,9 @@ from firnline.core.ids import RunId, StepId
 from firnline.loop.ports import AlreadyRecorded, Event, EventKind, RunSummary
 from firnline.loop.records import summarise
 
+# Of one table among thousands: by kind, which SQLite would rather use, every question would read the whole ledger.
 _OPEN = """
-SELECT * FROM events AS intent
+SELECT * FROM events AS intent INDEXED BY events_by_lease
 WHERE lease = ? AND kind = 'intent' AND NOT EXISTS (
     SELECT 1 FROM events AS closing
     WHERE closing.run = intent.run AND closing.step = intent.step AND closing.kind IN ('outcome', 'settled')

@@ -11,10 +11,13 @@ import pyarrow as pa
 import pytest
 
 from firnline.adapters.iceberg.fileio import LocalFileIO
+from firnline.adapters.iceberg.manifests import IcebergManifests
 from firnline.adapters.iceberg.purge import reachable
+from firnline.adapters.local.blobs import LocalBlobs
 from firnline.adapters.requests import Unfit
 from tests.committing import ORDERS, Shelf, assert_done, assert_refused, creating, properties
 
+MANIFESTS = IcebergManifests(LocalBlobs())
 UUID = "6f0e5d3c-0000-4000-8000-000000000003"
 SCHEMA = pa.schema([pa.field("id", pa.int64(), nullable=False), pa.field("name", pa.string())])
 
@@ -41,7 +44,7 @@ def files(shelf: Shelf) -> set[str]:
 
 def test_everything_it_reaches(shelf: Shelf) -> None:
     """Every file of every kept snapshot and every metadata file, the current one last."""
-    found = reachable(shelf.metadata(), shelf.location(), LocalFileIO())
+    found = reachable(shelf.metadata(), shelf.location(), MANIFESTS)
     assert found[-1] == shelf.location()
     assert set(found) == files(shelf)
     assert len(found) == len(set(found))
@@ -124,6 +127,6 @@ def test_own_folders_elsewhere(shelf: Shelf, key: str) -> None:
     data = shelf.metadata()
     _outside(data)
     with pytest.raises(Unfit):
-        reachable(data, shelf.location(), LocalFileIO())
+        reachable(data, shelf.location(), MANIFESTS)
     data["properties"][key] = "file:///elsewhere"
-    assert "file:///elsewhere/stats.puffin" in reachable(data, shelf.location(), LocalFileIO())
+    assert "file:///elsewhere/stats.puffin" in reachable(data, shelf.location(), MANIFESTS)

@@ -1,0 +1,73 @@
+"""Every rule, in the order in which they are held against a table and explained.
+
+What breaks readers comes first, then what costs, then what is merely worth knowing.
+"""
+
+from __future__ import annotations
+
+from firnline.judge.rules import (
+    broken_refs,
+    clustering,
+    column_metrics,
+    conflicts,
+    consumers,
+    damage,
+    dangling_deletes,
+    delete_debt,
+    equality_deletes,
+    expiry_effect,
+    fine_partitions,
+    foreign_owner,
+    format_upgrade,
+    history,
+    large_files,
+    manifest_debt,
+    manifest_fanout,
+    metadata_json,
+    missing_files,
+    old_specs,
+    orphans,
+    other_maintainer,
+    partition_skew,
+    personal_bounds,
+    pinned_by_refs,
+    properties,
+    reader_contract,
+    small_files,
+    snapshots,
+    statistics,
+)
+from firnline.judge.values import Rule
+
+ALL: tuple[Rule, ...] = (
+    damage.RULE,
+    missing_files.RULE,
+    reader_contract.RULE,
+    broken_refs.RULE,
+    consumers.RULE,
+    foreign_owner.RULE,
+    personal_bounds.RULE,
+    equality_deletes.RULE,
+    delete_debt.RULE,
+    small_files.RULE,
+    manifest_debt.RULE,
+    manifest_fanout.RULE,
+    clustering.RULE,
+    history.RULE,
+    pinned_by_refs.RULE,
+    orphans.RULE,
+    expiry_effect.RULE,
+    snapshots.RULE,
+    metadata_json.RULE,
+    dangling_deletes.RULE,
+    old_specs.RULE,
+    fine_partitions.RULE,
+    partition_skew.RULE,
+    large_files.RULE,
+    column_metrics.RULE,
+    statistics.RULE,
+    properties.RULE,
+    conflicts.RULE,
+    other_maintainer.RULE,
+    format_upgrade.RULE,
+)

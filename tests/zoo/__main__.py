@@ -29,7 +29,7 @@ def main(folder: Path) -> None:
 
 def tell(one: Inhabitant, seconds: float) -> None:
     """One line of progress."""
-    print(f"{seconds:5.1f} s  {one.identifier!s:38} {one.what}", flush=True)
+    print(f"{seconds:5.1f} s  {one.identifier!s:41} {one.what}", flush=True)
 
 
 if __name__ == "__main__":

@@ -88,7 +88,9 @@ LAYOUTS: dict[str, Mapping[str, object]] = {
         **data(3, 8, partitions=3, removable=0), "specs.0.files": 2, "specs.1.files": 1, "specs.1.current": True,
     },
     "every_partition_type": {**data(4, 4, partitions=3, removable=1), "manifests.data": 2},
-    "float_partitions": {**data(8, 16, partitions=4, removable=4), **deletes(FILES, 2, 4), "touched": 4},
+    "float_partitions": {
+        **data(8, 16, partitions=4, removable=4), **deletes(FILES, 2, 4), "touched": 4, "partition_rows_most": 4,
+    },
     "half_sorted": {**whole(5, 50), "sort_orders.0": 3, "sort_orders.1": 2, "metadata.orders": 2},
 }  # fmt: skip
 

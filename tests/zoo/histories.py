@@ -57,7 +57,7 @@ def append(on: History, one: int, other: int) -> None:
         "sha2(cast(id AS string), 256) AS note",
     )  # fmt: skip
     extra = [f"CAST(NULL AS int) AS c{number}" for number in range(on.columns)]
-    made.selectExpr("*", *extra).writeTo(on.pen.name).append()
+    on.pen.append(made.selectExpr("*", *extra))
     on.ids += rows
 
 

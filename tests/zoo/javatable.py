@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
     DataFile: TypeAlias = Any  # org.apache.iceberg.DataFile
     DeleteFile: TypeAlias = Any  # org.apache.iceberg.DeleteFile
-    JavaSpec: TypeAlias = Any  # org.apache.iceberg.PartitionSpec
 
 Row = Mapping[str, Any]
 NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
@@ -47,40 +46,36 @@ class JavaTable:
         """org.apache.iceberg."""
         return self.jvm.org.apache.iceberg
 
-    def spec(self, spec_id: int | None = None) -> JavaSpec:
-        """A partition spec; without an id the current one."""
-        return self.table.spec() if spec_id is None else self.table.specs().get(spec_id)
-
     def place(self, values: Mapping[str, object]) -> str:
         """A partition of the current layout by these values of its transforms; what is not given is null."""
-        fields = json.loads(self.iceberg.PartitionSpecParser.toJson(self.spec()))["fields"]
+        fields = json.loads(self.iceberg.PartitionSpecParser.toJson(self.table.spec()))["fields"]
         return "/".join(f"{field['name']}={values.get(field['transform'], NO_VALUE)}" for field in fields)
 
-    def data(self, *rows: Row, at: str = "", spec: int | None = None, form: str = "PARQUET") -> DataFile:
+    def data(self, *rows: Row, at: str = "") -> DataFile:
         """A data file with these rows in the partition `at` (`region=eu/day=…`)."""
-        writer = self._factory(form).build().newDataWriter(*self._place(at, spec, form))
+        writer = self._factory().build().newDataWriter(*self._place(at))
         return self._written(writer, (self._record(self.table.schema(), row) for row in rows)).toDataFile()
 
-    def equality(self, *keys: Row, at: str = "", spec: int | None = None) -> DeleteFile:
+    def equality(self, *keys: Row, at: str = "") -> DeleteFile:
         """An equality delete file of these keys; their columns, inside structs too, are the ones compared."""
         names = list(_leaves(keys[0]))
         schema = self.table.schema().select(self._list(names))
         ids = self._gateway.new_array(self.jvm.int, len(names))
         for position, name in enumerate(names):
             ids[position] = self._id(name)
-        factory = self._factory("PARQUET").equalityFieldIds(ids).equalityDeleteRowSchema(schema).build()
-        writer = factory.newEqualityDeleteWriter(*self._place(at, spec))
+        factory = self._factory().equalityFieldIds(ids).equalityDeleteRowSchema(schema).build()
+        writer = factory.newEqualityDeleteWriter(*self._place(at))
         return self._written(writer, (self._record(schema, key) for key in keys)).toDeleteFile()
 
-    def positions(self, *rows: tuple[str, int], at: str = "", spec: int | None = None) -> DeleteFile:
+    def positions(self, *rows: tuple[str, int], at: str = "") -> DeleteFile:
         """A position delete file; the rows in order of path and position."""
-        writer = self._factory("PARQUET").build().newPositionDeleteWriter(*self._place(at, spec))
+        writer = self._factory().build().newPositionDeleteWriter(*self._place(at))
         create = self.iceberg.deletes.PositionDelete.create
         return self._written(writer, (create().set(path, at_row) for path, at_row in sorted(rows))).toDeleteFile()
 
     def naming(self, delete: DeleteFile, about: str) -> DeleteFile:
         """The same position delete file with its data file named in field 143, and without metrics."""
-        builder = self.iceberg.FileMetadata.deleteFileBuilder(self.spec(delete.specId())).ofPositionDeletes()
+        builder = self.iceberg.FileMetadata.deleteFileBuilder(self.table.spec()).ofPositionDeletes()
         builder = builder.withPath(delete.location()).withFormat("parquet").withReferencedDataFile(about)
         builder = builder.withFileSizeInBytes(delete.fileSizeInBytes()).withRecordCount(delete.recordCount())
         return builder.withPartition(delete.partition()).build()
@@ -133,16 +128,6 @@ class JavaTable:
         self.table.refresh()
         return [each.path() for each in self.table.currentSnapshot().allManifests(self.table.io())]
 
-    @property
-    def live(self) -> dict[str, DataFile]:
-        """The current snapshot's data files by location."""
-        self.table.refresh()
-        tasks = self.table.newScan().planFiles()
-        try:
-            return {task.file().location(): task.file() for task in iterated(tasks)}
-        finally:
-            tasks.close()
-
     def expire(self, *snapshots: int) -> None:
         """Expire just these."""
         update = self.table.expireSnapshots()
@@ -154,16 +139,14 @@ class JavaTable:
     def _gateway(self) -> Any:
         return self.session.sparkContext._gateway
 
-    def _factory(self, form: str) -> Any:
-        builder = getattr(self.iceberg.data, "GenericFileWriterFactory$Builder")(self.table)
-        return builder.dataFileFormat(self.iceberg.FileFormat.valueOf(form))
+    def _factory(self) -> Any:
+        return getattr(self.iceberg.data, "GenericFileWriterFactory$Builder")(self.table)
 
-    def _place(self, at: str, spec: int | None, form: str = "PARQUET") -> tuple[Any, Any, Any]:
-        chosen = self.spec(spec)
-        partition = self.iceberg.DataFiles.data(chosen, at) if at else None
-        builder = self.iceberg.io.OutputFileFactory.builderFor(self.table, next(_files), 0)
-        files = builder.format(self.iceberg.FileFormat.valueOf(form)).build()
-        return files.newOutputFile(chosen, partition), chosen, partition
+    def _place(self, at: str) -> tuple[Any, Any, Any]:
+        spec = self.table.spec()
+        partition = self.iceberg.DataFiles.data(spec, at) if at else None
+        files = self.iceberg.io.OutputFileFactory.builderFor(self.table, next(_files), 0).build()
+        return files.newOutputFile(spec, partition), spec, partition
 
     def _written(self, writer: Any, rows: Iterable[Any]) -> Any:
         for row in rows:

@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 # What most inhabitants hold: enough to be partitioned in every usual way.
 COLUMNS = "id bigint, region string, at timestamp, note string"
 # One task writes one file per partition, and nothing is shuffled before: the number of files is what the test says.
-PLAIN = {"write.distribution-mode": "none", "write.spark.fanout.enabled": "true"}
+# Said for each write, not by the table: such properties would be a bad state of their own.
+PLAIN = {"distribution-mode": "none", "fanout-enabled": "true"}
 ON_READ = {f"write.{verb}.mode": "merge-on-read" for verb in ("delete", "update", "merge")}
 DAY = "2026-11-01"
 
@@ -42,7 +43,7 @@ class Pen:
         self, columns: str = COLUMNS, *, by: str = "", version: int = 2, properties: Mapping[str, str] | None = None
     ) -> None:
         """An empty table."""
-        wanted = {"format-version": str(version), **PLAIN, **(properties or {})}
+        wanted = {"format-version": str(version), **(properties or {})}
         listed = ", ".join(f"'{key}'='{value}'" for key, value in wanted.items())
         partitioned = f"PARTITIONED BY ({by})" if by else ""
         self.lake.sql(f"CREATE TABLE {self.name} ({columns}) USING iceberg {partitioned} TBLPROPERTIES ({listed})")
@@ -62,7 +63,11 @@ class Pen:
             f"TIMESTAMP'{day} 00:00:00' + make_interval(0, 0, 0, 0, 0, 0, id) AS at",
             f"CAST({note} AS string) AS note",
         )
-        made.writeTo(self.name).append()
+        self.append(made)
+
+    def append(self, rows: DataFrame) -> None:
+        """Commit rows as they lie in Spark's partitions."""
+        rows.writeTo(self.name).options(**PLAIN).append()
 
     def set(self, **properties: str) -> None:
         """Set table properties; `_` stands for `-` and `__` for a dot."""

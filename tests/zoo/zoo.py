@@ -28,6 +28,21 @@ default: local
 environments:
   local:
     catalogs: {lake: {type: sqlite}}
+policy: # for tables as tiny as these
+  small-files.files: 10
+  large-files.files: 2
+  delete-debt.files: 3
+  equality-deletes.files: 2
+  dangling-deletes.files: 2
+  old-specs.files: 2
+  manifest-debt.manifests: 10
+  fine-partitions.partitions: 20
+  partition-skew.partitions: 3
+  partition-skew.rows: 500
+  history.bytes: 1 KiB
+  pinned-by-refs.bytes: 1 KiB
+  orphans.bytes: 1 KiB
+  metadata-json.bytes: 1 MiB
 """
 Arrived = Callable[[Inhabitant, float], None]
 

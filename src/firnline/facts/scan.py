@@ -25,7 +25,7 @@ from firnline.facts.partitions import Numbering, PartitionKeys
 from firnline.facts.ports import Manifests
 from firnline.facts.predicates import Column, Predicate, reasons
 from firnline.facts.pruning import Sieve
-from firnline.facts.reading import lines_of
+from firnline.facts.reading import head_of, lines_of
 
 _ASSUMED = (
     "The metadata file, the manifest list, each manifest opened and each delete file are 1 request each.",
@@ -77,7 +77,7 @@ def scan_cost(
     `columns` are those it reads, None for all; they count for requests only.
     """
     at = snapshot or meta.snapshot
-    lines, damage = lines_of(manifests, at)
+    lines, damage = head_of(manifests, meta) if snapshot is None else lines_of(manifests, at)
     if damage:
         raise Failed(damage[0].reason)
     sieve = None if where is None else Sieve.of(where, meta.specs, meta.schemas)
@@ -137,15 +137,15 @@ class _Count:
     """Files met so far."""
 
     files: int = 0
-    bytes: int = 0
+    bytes: Figure = NONE
 
     def take(self, entries: Entries, rows: Truths) -> None:
         self.files += int(rows.sum())
-        self.bytes += int(entries.size[rows].sum())
+        self.bytes += _stored(entries.size[rows])
 
     @property
     def portion(self) -> Portion:
-        return Portion(exactly(self.files), exactly(self.bytes))
+        return Portion(exactly(self.files), self.bytes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,7 +195,9 @@ class _Scan:
             self.by_partition.take(entries, met.live & ~met.in_partition)
             self.by_metrics.take(entries, met.in_partition & ~met.left)
             self.rows += _rows(entries.records[rows])
-            self.requests += self.reader.requests(entries.size[rows], entries.format[rows])
+            size = entries.size[rows]
+            asked = self.reader.requests(np.maximum(size, 0), entries.format[rows])
+            self.requests += asked.widened() if (size < 0).any() else asked
             if len(self.deletes):
                 targets.append(self._targets(entries, rows))
         self.targets = np.concatenate(targets)
@@ -214,7 +216,8 @@ class _Scan:
         surely = applies & (kind != deletions.EQUALITY)
         size = self.deletes[:, Delete.BYTES]
         return Portion(
-            Figure(int(surely.sum()), int(applies.sum())), Figure(int(size[surely].sum()), int(size[applies].sum()))
+            Figure(int(surely.sum()), int(applies.sum())),
+            Figure(_stored(size[surely]).low, _stored(size[applies]).high),
         )
 
     def _wanted(self, beside: Wanted) -> Wanted:
@@ -234,9 +237,12 @@ class _Scan:
         """What deletes have to know of these data files, of those they may apply to."""
         keys = PartitionKeys.of(entries)
         partition = self.numbering.of(entries.spec_id, keys.values)[keys.of_row]
-        if not (self._unscoped() & (self.deletes[:, Delete.KIND] == deletions.EQUALITY)).any():
-            rows = rows[np.isin(partition[rows], self.deletes[:, Delete.PARTITION])]
         path = hash128(entries.path, rows)[0].view(np.int64)
+        if not (self._unscoped() & (self.deletes[:, Delete.KIND] == deletions.EQUALITY)).any():
+            # Deletes of one file find it by its path alone, as Iceberg's planner does.
+            named = np.isin(path, self.deletes[deletions.by_path(self.deletes), Delete.TARGET])
+            near = named | np.isin(partition[rows], self.deletes[:, Delete.PARTITION])
+            rows, path = rows[near], path[near]
         return np.stack((partition[rows], path, entries.sequence[rows], entries.size[rows]), axis=1)
 
     def _unscoped(self) -> Truths:
@@ -249,6 +255,12 @@ class _Scan:
 
 def _applies(deletes: Longs, targets: Longs, unscoped: Truths) -> Truths:
     return ~deletions.touch(deletes, targets, unscoped).dangling
+
+
+def _stored(size: Longs) -> Figure:
+    """The bytes of files; what no writer told is not in it."""
+    known = int(np.maximum(size, 0).sum())
+    return Figure(known, None if (size < 0).any() else known)
 
 
 def _rows(records: Longs) -> Figure:

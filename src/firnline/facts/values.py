@@ -77,7 +77,9 @@ class Rhythm:
 
 @dataclass(frozen=True, slots=True)
 class PartitionFacts:
-    """One partition. Exact, unless `TableFacts.damage` names manifests that could not be read."""
+    """One partition. Exact, unless `TableFacts.damage` names manifests that could not be read, or a writer left out
+    sizes or counts: then this is what is known.
+    """
 
     key: PartitionKey
     name: str  # day=2026-11-18/region=eu

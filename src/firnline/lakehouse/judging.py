@@ -144,11 +144,14 @@ class Judging:
     def _judge(self, pointer: Pointer, past: Ledger | None) -> tuple[Judgement, Sight]:
         try:
             subject = self._subject(pointer, self._lakehouse.facts.source(pointer), past)
+            judgement = judging.judgement(subject, judging.judge(subject))
+            return _short(judgement), looks.sight(judgement, subject.facts)
         except FirnlineError as error:
-            judgement = judging.unreadable(pointer.identifier, error.what)
-            return judgement, looks.sight_of_unreadable(judgement)
-        judgement = judging.judgement(subject, judging.judge(subject))
-        return _short(judgement), looks.sight(judgement, subject.facts)
+            why = error.what
+        except Exception as error:  # noqa: BLE001 - a bug of ours, met on one odd table, must not hide all the others
+            why = f"Unexpected: {type(error).__name__}: {error}. This is a defect of Firnline, met on this table."
+        judgement = judging.unreadable(pointer.identifier, why)
+        return judgement, looks.sight_of_unreadable(judgement)
 
     def _subject(self, pointer: Pointer, source: Source, past: Ledger | None) -> Subject:
         from firnline.facts.table import observe

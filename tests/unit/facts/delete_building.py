@@ -143,7 +143,7 @@ def partitions(spec_id: int) -> st.SearchStrategy[tuple[object, ...]]:
         case 2:
             return st.just((None,))
         case _:
-            return st.tuples(st.sampled_from([1, 2, None]) | st.builds(float, st.just("nan")))
+            return st.tuples(st.sampled_from([1, 2, None, 0.0, -0.0]) | st.builds(float, st.just("nan")))
 
 
 def sighted(path: bytes, other: bytes) -> dict[str, Mapping[int, bytes]]:

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from firnline.core.figures import NONE, UNKNOWN, Figure, at_most, exactly
+from firnline.core.figures import NONE, UNKNOWN, Figure, at_least, at_most, exactly
 from firnline.facts import deletions
 from firnline.facts.deletes import DeleteLook, look_at_deletes
 from firnline.facts.lines import DELETE_PATH_ID, Content, Format, Status
@@ -51,7 +51,7 @@ def look(*manifests: Manifest, cache: Drawer | None = None, batch: int = 5) -> D
     return look_at_deletes(handmade, cache or Drawer(), META, lines)
 
 
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=70)
 @given(tables(), st.integers(1, 6))
 def test_all_that_deletes_do(manifests: list[Manifest], batch: int) -> None:
     """Kinds with counts, bytes, rows and containers; files touched, exact for positions and vectors and bounded by
@@ -94,7 +94,7 @@ def holds(figure: Figure, true: int) -> bool:
     return figure.low <= true and (figure.high is None or true <= figure.high)
 
 
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=70)
 @given(tables(faults=(None, None, "missing", "cut")))
 def test_no_figure_is_wrong_for_damage(manifests: list[Manifest]) -> None:
     """Whatever manifests cannot be read, the truth of the whole table lies within every figure, and they are named;
@@ -123,6 +123,15 @@ def test_what_cannot_be_read_is_not_nothing() -> None:
     assert (found.touched, found.touched_bytes) == (UNKNOWN, UNKNOWN)
     assert figures(found.dangling) == (UNKNOWN,) * 4
     assert [each.location for each in found.damage] == ["m1"]
+
+
+def test_any_kind_may_be_in_what_cannot_be_read() -> None:
+    """Beside deletes that were read, kinds that were not met are unknown, and those that were are lower bounds."""
+    read = Manifest("deletes", 0, (File("d", content=Content.POSITION_DELETES),))
+    found = look(read, Manifest("deletes", 0, (), "missing"))
+    assert {kind: each.files for kind, each in found.by_kind.items()} == {
+        **dict.fromkeys(DeleteKind, UNKNOWN), FILES: at_least(1),
+    }  # fmt: skip
 
 
 def test_damage_of_data_leaves_deletes_counted() -> None:
@@ -244,7 +253,7 @@ def test_without_deletes_no_data_manifest_is_read() -> None:
         assert (handmade.opened, found.touched, dict(found.by_kind)) == (opened, NONE, {})
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=30)
 @given(tables())
 def test_a_second_look_reads_nothing(manifests: list[Manifest]) -> None:
     """What was kept says the same as what was read, NaN partitions too."""

@@ -119,6 +119,7 @@ def of(*days: tuple[int, int], **more: object) -> list[ManifestLine]:
     return [replace(ManifestLine("m", spec_id=1, partitions=each), **more) for each in told]  # type: ignore[arg-type]
 
 
+ENDS = (("a", "z", STRING), (0.0, 2.0, DOUBLE))
 KEYS: Sequence[PartitionKey] = [(1, (day,)) for day in range(4)]
 CASES: list[tuple[str, Sequence[ManifestLine], Sequence[PartitionKey], Figure]] = [
     ("no partitions", of((0, 9)), [], NONE),
@@ -141,6 +142,15 @@ CASES: list[tuple[str, Sequence[ManifestLine], Sequence[PartitionKey], Figure]] 
 def test_cases(what: str, listed: Sequence[ManifestLine], wanted: Sequence[PartitionKey], opens: Figure) -> None:
     """Exact where every manifest says its ranges, bounded where some do not, unknown where none does."""
     assert fanout(listed, wanted, SPECS, TYPES) == opens, what
+
+
+@pytest.mark.parametrize(("said", "opens"), [(None, 1), (True, 1), (False, 0)])
+def test_nan_is_looked_for_where_it_may_be(said: bool | None, opens: int) -> None:
+    """It is in no range: only a manifest that says it has none is passed over."""
+    words, numbers = (Summary(False, said, encode(low, of), encode(high, of)) for low, high, of in ENDS)
+    listed = [ManifestLine("m", spec_id=2, partitions=(words, numbers))]
+    assert fanout(listed, [(2, ("b", math.nan))], SPECS, TYPES) == exactly(opens)
+    assert fanout(listed, [(2, ("b", 1.5))], SPECS, TYPES) == exactly(1)
 
 
 def test_many_partitions_are_sampled_evenly() -> None:

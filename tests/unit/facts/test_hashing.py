@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from firnline.facts.entries import Texts
@@ -25,6 +25,7 @@ def test_agrees_with_the_single_hash(strings: list[bytes]) -> None:
     assert pairs(texts_of(strings)) == [hash_of(string) for string in strings]
 
 
+@settings(deadline=None)
 @given(STRINGS, st.binary(max_size=9), st.randoms(use_true_random=False))
 def test_position_does_not_matter(strings: list[bytes], between: bytes, random: object) -> None:
     """What lies before and behind a string, and in which order strings come, changes nothing."""

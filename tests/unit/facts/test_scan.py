@@ -291,3 +291,25 @@ def test_batches_do_not_change_the_cost() -> None:
     found = [scan_cost(meta(), HandMade({LIST: lines}, files, IDS, batch=size), where) for size in (1, 2, 100)]
     assert found[0] == found[1] == found[2]
     assert found[0].deletes == portion(2, 1000)
+
+
+def test_sizes_nobody_told_make_bounds() -> None:
+    """Files whose writer left their size out are counted, and bytes and requests are told from below."""
+    files = {**FILES, "m1": [data("a", 1, 0, 9, size=None), data("b", 2, 10, 19)], "x": [delete("p", 2, 5, size=None)]}
+    found = cost(None, (*LINES, line("x", content="deletes", added_files=1)), files)
+    assert found.files == Portion(exactly(5), Figure(4 * MIB, None))
+    assert found.deletes == Portion(exactly(1), UNKNOWN)
+    assert found.requests.high is None
+
+
+def test_a_delete_of_one_file_is_found_by_its_path() -> None:
+    """Wherever its manifest puts it, a delete of one file applies to the file of that path."""
+    elsewhere = delete("p", 9, 5, referenced="b")
+    lines = (*LINES, line("x", content="deletes", added_files=1))
+    assert cost(None, lines, {**FILES, "x": [elsewhere]}).deletes == portion(1, 500)
+
+
+def test_a_head_that_is_not_there_is_an_error() -> None:
+    """Metadata that names a current snapshot it does not have is damaged, and no empty table."""
+    with pytest.raises(Failed, match="does not have it"):
+        cost(None, of=replace(meta(), snapshots=()))

@@ -64,7 +64,7 @@ def _scoped(delete: SliceDelete) -> DeleteKind:
     return DeleteKind.GLOBAL_EQUALITY if whole else delete.kind
 
 
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=70)
 @given(tables(), st.integers(1, 6))
 def test_every_file_has_its_deletes(manifests: list[Manifest], batch: int) -> None:
     """All live files, in the order of their manifests, each with what a planner that compares everything attaches."""
@@ -74,7 +74,7 @@ def test_every_file_has_its_deletes(manifests: list[Manifest], batch: int) -> No
     assert [told(file) for file in found.files] == [expected(truth, data) for data in truth.data]
 
 
-@settings(deadline=None, max_examples=80)
+@settings(deadline=None, max_examples=40)
 @given(tables(), st.sets(st.sampled_from(PATHS)), st.data())
 def test_a_choice_leaves_the_rest_out(manifests: list[Manifest], paths: set[str], data: st.DataObject) -> None:
     """By partitions, by paths and by both, the files are those of the whole slice that are chosen, deletes and all."""
@@ -141,6 +141,14 @@ def test_names_that_are_no_text() -> None:
     table = [Manifest("data", 0, (File(odd), File(PATHS[0]))), Manifest("deletes", 0, (delete,))]
     (found,) = sliced(table, None, [odd]).files
     assert (found.path, [each.referenced for each in found.deletes]) == (odd, [odd])
+
+
+def test_paths_that_share_a_hash_are_told_apart() -> None:
+    """Hashes only pass over most files quickly; which are chosen is decided by their names."""
+    both = Choice.of(paths=PATHS[:2])._hashes
+    choice = replace(Choice.of(paths=PATHS[:1]), _hashes=both)
+    found = take(META, made([Manifest("data", 0, (File(PATHS[0]), File(PATHS[1])))]), choice)
+    assert [file.path for file in found.files] == [PATHS[0]]
 
 
 def test_the_partition_nan_is_found() -> None:

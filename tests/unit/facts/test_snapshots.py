@@ -8,7 +8,7 @@ from itertools import pairwise
 from statistics import median
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from firnline.core import keys
@@ -55,6 +55,7 @@ def test_only_rewrites_change_nothing() -> None:
     assert (found.changed_millis, found.rhythm) == (None, Rhythm(0))
 
 
+@settings(deadline=None)
 @given(st.lists(st.integers(0, 10**6), max_size=2 * COMMITS_MAX))
 def test_a_rhythm_is_the_median_gap(millis: list[int]) -> None:
     """Of the newest times, in whatever order they come: how many, the last, and the median of the gaps between."""

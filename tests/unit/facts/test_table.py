@@ -169,24 +169,22 @@ def test_values_of_another_kind_in_the_cache_are_read_over() -> None:
     assert made.look() == first
 
 
-DAMAGE: list[tuple[str, list[Figure | bool]]] = [
+DAMAGE: list[tuple[str, list[Figure]]] = [
     # of data: files, removable; of deletes: files, dangling; touched
     ("m1", [at_least(2), at_least(0), exactly(1), Figure(0, 1), UNKNOWN]),
     ("m2", [at_least(3), at_least(1), exactly(1), Figure(0, 0), at_least(1)]),
-    ("m3", [exactly(5), exactly(2), False, UNKNOWN, UNKNOWN]),
+    ("m3", [exactly(5), exactly(2), UNKNOWN, UNKNOWN, UNKNOWN]),
 ]
 
 
 @pytest.mark.parametrize(("path", "figures"), DAMAGE)
-def test_damage_makes_bounds_of_what_it_held(path: str, figures: list[Figure | bool]) -> None:
+def test_damage_makes_bounds_of_what_it_held(path: str, figures: list[Figure]) -> None:
     """A manifest that cannot be read is named once; figures that need it are bounds, all others stay exact."""
     found = usual(cut=[path]).look()
     assert [each.location for each in found.damage] == [path]
-    deletes = found.deletes.get(DeleteKind.POSITION_FILE)
-    assert [
-        found.data.files, found.data.removable, deletes is not None and deletes.files, found.dangling.files,
-        found.touched,
-    ] == figures  # fmt: skip
+    deletes = found.deletes[DeleteKind.POSITION_FILE]
+    told = [found.data.files, found.data.removable, deletes.files, found.dangling.files, found.touched]
+    assert told == figures
     assert found.manifests.entries == exactly(6)  # the manifest list says it
 
 

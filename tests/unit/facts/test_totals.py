@@ -32,7 +32,7 @@ IDS: Sequence[tuple[int, tuple[int, ...]]] = [
     (2, (1000,)),
     (9, (7,)),
 ]
-VALUES = st.sampled_from([None, 1, 2, "x", math.nan, b"\xff"])
+VALUES = st.sampled_from([None, 1, 2, "x", 0.0, -0.0, b"\xff"]) | st.builds(float, st.just("nan"))
 
 
 @st.composite
@@ -88,7 +88,7 @@ def removable(files: Sequence[File], sizes: Thresholds = SIZES) -> int:
     return max(0, len(small) - max(1, math.ceil(sum(small) / sizes.target)))
 
 
-@settings(deadline=None, max_examples=50)
+@settings(deadline=None, max_examples=40)
 @given(TABLES)
 def test_sums_are_those_of_the_files(table: list[Manifest]) -> None:
     """By partition, over several manifests and specs: files, bytes, rows, small and large ones, sequence numbers."""
@@ -114,7 +114,7 @@ def test_sums_are_those_of_the_files(table: list[Manifest]) -> None:
     assert sum(found.formats.values()) == sum(found.orders.values()) == len(everything)
 
 
-@settings(deadline=None, max_examples=50)
+@settings(deadline=None, max_examples=40)
 @given(TABLES)
 def test_commits_are_those_of_their_partition(table: list[Manifest]) -> None:
     """Every partition has its commits, the newest first, and they lie together in the order of the partitions."""

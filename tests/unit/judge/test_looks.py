@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from firnline.core.figures import UNKNOWN, at_least, exactly
@@ -28,6 +28,7 @@ SIGHTS = st.builds(
 FLEETS = st.dictionaries(st.text("ab.é`", min_size=1, max_size=6), SIGHTS, max_size=5)
 
 
+@settings(deadline=None)
 @given(st.integers(0, 10**13), FLEETS)
 def test_a_look_comes_back(millis: int, sights: dict[str, Sight]) -> None:
     """What is kept as JSON is the same look again."""
@@ -125,6 +126,7 @@ def test_what_is_worse(before: Health | None, after: Health | None, worse: bool)
     assert Change("t", before, after).worse is worse
 
 
+@settings(deadline=None)
 @given(FLEETS, FLEETS)
 def test_changes_come_in_order(before: Mapping[str, Sight], after: Mapping[str, Sight]) -> None:
     """Every table once at most, the worse first, then by how bad they are now; nothing changes into itself."""

@@ -12,9 +12,10 @@ import pytest
 from firnline.core.errors import BadInput
 from firnline.core.figures import Figure, exactly
 from firnline.core.ids import Identifier
+from firnline.judge import judging
 from firnline.judge.judging import Judgement
 from firnline.judge.rulebook import ALL
-from firnline.judge.values import Health
+from firnline.judge.values import Health, Subject
 from firnline.lakehouse.judging import Fleet
 from tests.fleet_building import TABLES, Project, project, spoiled
 
@@ -261,3 +262,19 @@ def test_a_damaged_table_is_explained(lake: Project, which: str) -> None:
     assert (findings["damage"].fired, findings["column-metrics"].fired) == (True, None)
     assert path.name in findings["damage"].sentence
     assert explained.subject.columns == ()
+
+
+def test_a_defect_of_ours_stops_no_other_table(lake: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where a rule of ours breaks on one table, that table says so, and every other is judged."""
+    real = judging.judge
+
+    def broken(subject: Subject) -> object:
+        if str(subject.facts.identifier) == "shop.calm":
+            raise ZeroDivisionError("a rule of ours")
+        return real(subject)
+
+    monkeypatch.setattr(judging, "judge", broken)
+    found = by_name(lake.open().judging.status())
+    assert found["shop.calm"].health is Health.UNREADABLE
+    assert "a rule of ours" in found["shop.calm"].reason
+    assert found["shop.small"].health is Health.UNTIDY

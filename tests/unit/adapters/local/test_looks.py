@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from firnline.adapters.local.looks import LocalLooks
@@ -27,6 +27,7 @@ def recalled(looks: LocalLooks, hour: int) -> list[int]:
     return [look["millis"] - NOON for look in looks.recall(NOON + hour)]
 
 
+@settings(deadline=None, max_examples=40)
 @given(st.sets(st.integers(0, 9)), st.integers(-1, 10))
 def test_the_nearest_before_comes_first(tmp_path_factory: pytest.TempPathFactory, hours: set[int], asked: int) -> None:
     """Looks at least that old, the newest first; behind them younger ones, the oldest first."""

@@ -39,6 +39,8 @@ _NEGATED: dict[Test, Test] = {
     "is null": "is not null", "is nan": "is not nan",
 }  # fmt: skip
 _NEGATED |= {after: before for before, after in _NEGATED.items()}
+# True of null for Iceberg, and of no null in SQL, where negations have been brought to the tests: so it is said beside.
+_NOT_OF_NULL = frozenset({"!=", "not in", "not starts with"})
 _COMPARISONS: dict[str, Test] = {
     "=": "=", "!=": "!=", "<>": "!=", "<": "<", "<=": "<=", ">": ">", ">=": ">=",
 }  # fmt: skip
@@ -381,11 +383,15 @@ def _nullness(column: Column, *, null: bool) -> Predicate:
     return Term(column, "is null" if null else "is not null")
 
 
-def _term(column: Column, test: Test, values: list[Value], *, negated: bool) -> Term:
+def _term(column: Column, test: Test, values: list[Value], *, negated: bool) -> Predicate:
     by_key: dict[Key | None, Value] = {order_key(each, column.type): each for each in values}
     if test == "in" and len(by_key) == 1:
         test = "="
-    return Term(column, _NEGATED[test] if negated else test, tuple(by_key.values()))
+    term = Term(column, _NEGATED[test] if negated else test, tuple(by_key.values()))
+    if term.test not in _NOT_OF_NULL:
+        return term
+    there = _nullness(column, null=False)
+    return term if there == Given(holds=True) else And((there, term))
 
 
 def _joined(how: type[And | Or], parts: list[Predicate]) -> Predicate:

@@ -224,7 +224,12 @@ class Damage:
 
 @dataclass(frozen=True, slots=True)
 class TableFacts:
-    """One table, at its current snapshot."""
+    """One table, at its current snapshot.
+
+    With `damage`, figures are bounds, and plain numbers are of what could be read. `touched` are the data files a
+    reader has to apply a delete to, as Iceberg plans it: a delete about several files is applied to every older one in
+    its partition, whether or not it names a row of it.
+    """
 
     identifier: Identifier
     uuid: TableUuid | None

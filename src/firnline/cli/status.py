@@ -40,7 +40,8 @@ def status(
 ) -> None:
     """Tell how every table is, worst first, with the reason; or one table on a screen.
 
-    From metadata alone: no JVM is started and nothing is written but a local cache. Exit 4 when a table cannot be read.
+    From metadata alone: no JVM is started and nothing is written but a local cache. Exit 4 when a table cannot be read
+    whole.
     Example: firnline status 'shop.*' --since 1d
     """
     state = state_of(ctx)
@@ -63,7 +64,7 @@ def status(
         _show_changes(state, look.millis, changes)
     else:
         _show_fleet(state, fleet, _cut(fleet, budget))
-    if any(not each.findings and each.health.value == "unreadable" for each in fleet.tables):
+    if any(each.health.value == "unreadable" for each in fleet.tables):
         raise typer.Exit(EXIT_PARTIAL)
 
 

@@ -74,10 +74,10 @@ def test_an_unreadable_table_has_a_line_and_exits_4(lake: Project, capsys: Captu
 
 
 def test_a_cut_manifest_is_a_finding_and_no_error(lake: Project, capsys: Captured) -> None:
-    """A table of which a manifest is damaged is judged: figures that are bounds are unknown in its line; exit 0."""
+    """A table of which a manifest is damaged is judged: figures that are bounds are unknown in its line; exit 4."""
     path = lake.manifests("shop.small")[0]
     with spoiled(path, path.read_bytes()[:-30]):
-        assert lake.run("status") == EXIT_DONE
+        assert lake.run("status") == EXIT_PARTIAL
         assert lines(capsys)[1][:4] == ["shop.small", "unreadable", "unknown", "unknown"]
         assert lake.run("status", "shop.small") == EXIT_DONE
     printed = capsys.readouterr()

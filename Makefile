@@ -11,7 +11,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 CLOUD_READY := $(CLOUD_VENV)/.ready
 TESTS ?= tests
-BENCHMARKS ?= help_cost plan_500 manifest_reading facts_of_files status_of_tables
+BENCHMARKS ?= help_cost plan_500 manifest_reading facts_of_files status_of_tables status_of_glue s3_listing
 BUILT_FROM := pyproject.toml locks/uv.txt locks/build.txt tools/bootstrap
 
 .PHONY: help
@@ -30,6 +30,10 @@ venv: $(READY) ## Make .venv, or bring it up to date with the lock
 .PHONY: demo
 demo: $(READY) ## A whole lakehouse on this machine, in two minutes
 	@$(BIN)/python examples/bnpl/run.py
+
+.PHONY: demo-stack
+demo-stack: $(READY) ## The example on five environments: embedded, Spark workers, Hive, REST, strict Glue
+	@$(BIN)/python examples/bnpl/stacks.py
 
 .PHONY: test
 test: check ## Everything CI runs

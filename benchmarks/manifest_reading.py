@@ -98,9 +98,10 @@ def rivals(lines: list[ManifestLine]) -> tuple[int, int]:
     """Entries, and their bytes, by PyIceberg; columns of a manifest at a time."""
     from pyiceberg.manifest import ManifestContent, ManifestFile
 
-    from firnline.adapters.iceberg.fileio import LocalFileIO
+    from firnline.adapters.iceberg.fileio import ReadingFileIO
+    from firnline.adapters.local.files import LocalFiles
 
-    io, count, size = LocalFileIO(), 0, 0
+    io, count, size = ReadingFileIO(LocalFiles()), 0, 0
     for line in lines:
         manifest = ManifestFile.from_args(
             manifest_path=line.path, manifest_length=line.length, partition_spec_id=0, content=ManifestContent.DATA,

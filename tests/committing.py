@@ -13,6 +13,7 @@ from firnline.adapters.iceberg.commits import PyIcebergCommits
 from firnline.adapters.local.blobs import LocalBlobs
 from firnline.adapters.local.catalog import SqliteCatalog
 from firnline.adapters.local.pointers import SqlitePointers
+from firnline.adapters.local.store import LocalStore
 from firnline.core.ids import Identifier
 from firnline.loop.commits import CommitRequest
 from firnline.loop.values import Outcome, OutcomeKind
@@ -61,7 +62,7 @@ class Shelf:
     @property
     def light(self) -> PyIcebergCommits:
         """The committer without a JVM."""
-        return PyIcebergCommits(self.pointers, self.swaps, LocalBlobs())
+        return PyIcebergCommits(self.pointers, self.swaps, LocalBlobs(), LocalStore())
 
     def location(self, identifier: Identifier = ORDERS) -> str:
         """The metadata file the catalog points to."""
@@ -72,7 +73,8 @@ class Shelf:
 
     def metadata(self, identifier: Identifier = ORDERS) -> dict[str, Any]:
         """The table's metadata as it is in the file."""
-        return json.loads(LocalBlobs().read(self.location(identifier)))
+        found: dict[str, Any] = json.loads(LocalBlobs().read(self.location(identifier)))
+        return found
 
     def sql_catalog(self) -> Any:
         """PyIceberg's own catalog on the same file."""
@@ -153,7 +155,8 @@ def normal(metadata: Mapping[str, Any]) -> dict[str, Any]:
         entry["timestamp-ms"] = 0
     if data.get("current-snapshot-id") == -1:
         data["current-snapshot-id"] = None
-    return _pruned(data)
+    pruned: dict[str, Any] = _pruned(data)
+    return pruned
 
 
 def _pruned(value: Any) -> Any:

@@ -1,15 +1,16 @@
 """A project in a temporary folder and Spark on it, for tests. One JVM serves every project of a test run.
 
 Why that works: catalogs are set on isolated sessions, never on the JVM, so two projects may both call theirs `lake`.
-A test process starts the JVM once (about 5 s); each project and each session after that costs milliseconds.
+A test process starts the JVM once (about 5 s); each project and each session after that costs milliseconds. What a JVM
+must be started with, jars and variables, is that of all catalogs there are (`start_for_all`).
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,8 +21,17 @@ from firnline.lakehouse.spark import Spark
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
+    from firnline.adapters.spark.launching import Start
+
 CATALOG = "lake"
 ICEBERG = "FIRNLINE_TEST_ICEBERG"  # another release than the default: the cloud lane
+# Between them they need every jar. The keys are those of `servers.KEYS`: Glue's client takes them from variables of the
+# JVM alone.
+_ALL = {
+    "embedded": CatalogSettings("embedded", "sqlite"),
+    "aws": CatalogSettings("aws", "glue", {"s3.access-key-id": "test", "s3.secret-access-key": "test"}),
+}
+_Starting = Callable[[Spark, Mapping[str, str]], "Start"]
 
 
 def silent(_: str) -> AbstractContextManager[None]:
@@ -77,3 +87,14 @@ def spark_lake(folder: Path, *, access: str = "write", conf: Mapping[str, str] |
     folder.mkdir(parents=True, exist_ok=True)
     settings = settings_for(folder, access=access, conf=conf)
     return SparkLake(folder, settings, Spark(settings, silent))
+
+
+def start_for_all(start: _Starting) -> _Starting:
+    """`Spark._start`, whatever the catalogs of the project that comes first: a JVM that runs takes no more jars."""
+
+    def starting(spark: Spark, launch: Mapping[str, str]) -> Start:
+        settings = spark._lakehouse
+        wide = replace(settings, environment=replace(settings.environment, catalogs=_ALL))
+        return start(Spark(wide, spark._notify, env=spark._env), launch)
+
+    return starting

@@ -158,7 +158,7 @@ LAUGHS = (
 )
 READ_ONLY = LAKEHOUSE + "    access: read\n"
 TWO = LAKEHOUSE.replace("default: local\n", "") + "  prod:\n    catalogs: {lake: {type: sqlite}}\n"
-REST = LAKEHOUSE + '  prod:\n    catalogs: {lake: {type: rest, uri: "https://rest.example/"}}\n'
+NESSIE = LAKEHOUSE + '  prod:\n    catalogs: {lake: {type: nessie, uri: "https://nessie.example/"}}\n'
 
 CASES = (
     # lakehouse.yaml
@@ -174,13 +174,31 @@ CASES = (
     Broken("default names nothing", files=lake(LAKEHOUSE.replace("default: local", "default: locl"))),
     Broken("a secret in the file", files=lake(LAKEHOUSE.replace("sqlite}", "sqlite, s3.secret-access-key: abc123}"))),
     Broken("a variable that is not set", files=lake(LAKEHOUSE.replace("sqlite}", 'sqlite, uri: "${env:NOT_SET}"}'))),
+    Broken("a port that is no number", files=lake(LAKEHOUSE.replace("sqlite}", 'rest, uri: "http://h:abc"}'))),
+    Broken("half an address", files=lake(LAKEHOUSE.replace("sqlite}", 'rest, uri: "http://[::1"}'))),
+    Broken("half an address of a metastore", files=lake(LAKEHOUSE.replace("sqlite}", 'hive, uri: "thrift://[::1"}'))),
+    Broken(
+        "a token with a line too many",
+        files=lake(LAKEHOUSE.replace("sqlite}", 'rest, uri: "http://h", token: "${env:LAKE_TOKEN}"}')),
+        environ={"LAKE_TOKEN": "s3cret\nX-Other: y"},
+    ),
+    Broken(
+        "a password in the address of a server of tokens",
+        files=lake(
+            LAKEHOUSE.replace(
+                "sqlite}",
+                'rest, uri: "http://h", credential: "${env:LAKE_SECRET}", oauth2-server-uri: "${env:LAKE_LOGIN}"}',
+            )
+        ),
+        environ={"LAKE_SECRET": "s3cret", "LAKE_LOGIN": "https://a:s3cret@login/t"},
+    ),
     Broken("a path both engines read differently", files=lake(LAKEHOUSE.replace("sqlite}", 'sqlite, uri: "a?b.db"}'))),
-    Broken("a state that is not wired", files=lake(LAKEHOUSE + "    state: {type: dynamodb}\n")),
+    Broken("a state in no region", files=lake(LAKEHOUSE + "    state: {type: dynamodb, region: Ireland}\n")),
     # environments
-    Broken("unknown environment", ("plan", "--env", "prd"), files=lake(REST)),
+    Broken("unknown environment", ("plan", "--env", "prd"), files=lake(NESSIE)),
     Broken("unknown environment in a variable", environ={"FIRNLINE_ENV": "lokal"}),
     Broken("two environments and no default", files=lake(TWO)),
-    Broken("a catalog that is not wired yet", ("plan", "--env", "prod"), files=lake(REST)),
+    Broken("a catalog that is not wired yet", ("plan", "--env", "prod"), files=lake(NESSIE)),
     Broken("a misspelt variable", environ={"FIRNLINE_ACESS": "read"}),
     Broken("a variable with a wrong value", environ={"FIRNLINE_ACCESS": "readonly"}),
     Broken("a variable that is no YAML", environ={"FIRNLINE_ENGINE__CONF": "{spark.x: "}),

@@ -11,6 +11,7 @@ import pytest
 
 from firnline.adapters.iceberg.commits import PyIcebergCommits
 from firnline.adapters.local.blobs import LocalBlobs
+from firnline.adapters.local.store import LocalStore
 from firnline.adapters.routing import Heavy
 from firnline.core.ids import Identifier
 from firnline.loop.commits import CommitRequest
@@ -110,7 +111,7 @@ def _light(folder: Path, version: int) -> Bench:
     shelf = Shelf(folder)
 
     def opened(between: Between) -> Heavy:
-        commits = LightInTurns(shelf.pointers, shelf.swaps, LocalBlobs())
+        commits = LightInTurns(shelf.pointers, shelf.swaps, LocalBlobs(), LocalStore())
         commits.between = between
         return commits
 

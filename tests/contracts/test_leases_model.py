@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
@@ -9,9 +11,11 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, initialize, invariant, rule
 
+from firnline.adapters.aws.leases import DynamoLeases
 from firnline.adapters.local.leases import SqliteLeases
 from firnline.adapters.local.state import memory_state
-from firnline.loop.ports import STEAL_MARGIN, WANTED_LASTS, Lease, Rank
+from firnline.loop.ports import STEAL_MARGIN, WANTED_LASTS, Lease, Leases, Rank
+from tests import dynamo
 
 KEY = "lake/t"
 OWNERS = st.sampled_from(["ann", "bob", "cyd"])
@@ -56,17 +60,20 @@ class LeasesAgainstModel(RuleBasedStateMachine):
 
     held: Bundle[Lease] = Bundle("held")
 
+    @abstractmethod
+    def opened(self) -> tuple[Leases, Callable[[], None]]:
+        """The adapter with nothing in it, and what closes it."""
+
     @initialize()
     def begin(self) -> None:
-        self.state = memory_state()
-        self.leases = SqliteLeases(self.state)
+        self.leases, self.close = self.opened()
         self.model = Model()
         self.now = datetime(2026, 11, 19, tzinfo=UTC)
         self.known = False
 
     def teardown(self) -> None:
-        if hasattr(self, "state"):
-            self.state.close()
+        if hasattr(self, "close"):
+            self.close()
 
     @rule(seconds=st.integers(0, 100))
     def time_passes(self, seconds: int) -> None:
@@ -148,7 +155,7 @@ class LeasesAgainstModel(RuleBasedStateMachine):
 
     @invariant()
     def look(self) -> None:
-        if not hasattr(self, "state"):
+        if not hasattr(self, "close"):
             return
         item = self.leases.look(KEY)
         assert (item is not None) == self.known
@@ -161,5 +168,22 @@ class LeasesAgainstModel(RuleBasedStateMachine):
             assert (item.attempt, item.not_before, item.parked) == (model.attempt, model.not_before, model.parked)
 
 
-TestLeasesAgainstModel = LeasesAgainstModel.TestCase
-TestLeasesAgainstModel.settings = settings(max_examples=150, stateful_step_count=40, deadline=None)
+class SqliteAgainstModel(LeasesAgainstModel):
+    """SQLite's."""
+
+    def opened(self) -> tuple[Leases, Callable[[], None]]:
+        state = memory_state()
+        return SqliteLeases(state), state.close
+
+
+class DynamoAgainstModel(LeasesAgainstModel):
+    """DynamoDB's."""
+
+    def opened(self) -> tuple[Leases, Callable[[], None]]:
+        return DynamoLeases(dynamo.new_table()), lambda: None
+
+
+TestSqliteAgainstModel = SqliteAgainstModel.TestCase
+TestSqliteAgainstModel.settings = settings(max_examples=150, stateful_step_count=40, deadline=None)
+TestDynamoAgainstModel = DynamoAgainstModel.TestCase  # a request is a thousand times slower than a row in memory
+TestDynamoAgainstModel.settings = settings(max_examples=15, stateful_step_count=30, deadline=None)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import sqlite3
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta, timezone
@@ -115,6 +116,8 @@ def test_a_body_json_cannot_hold(ledger: Ledger) -> None:
         ([intent(), outcome("done", run="r2")], True),
         ([intent(), outcome("done", step="2")], True),
         ([outcome("skipped")], False),
+        ([outcome("done"), intent()], False),
+        ([intent(), replace(outcome("done"), table="lake/renamed")], False),
     ],
 )
 def test_open_intents(ledger: Ledger, events: list[Event], still_open: bool) -> None:
@@ -138,6 +141,52 @@ def test_table(ledger: Ledger) -> None:
         ledger.record(event)
     assert ledger.table(TABLE, 10) == tuple(reversed(events))
     assert ledger.table(TABLE, 2) == (events[2], events[1])
+
+
+@pytest.mark.parametrize("kind", [EventKind.INTENT, EventKind.OUTCOME, EventKind.STARTED])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "x" * 15_000,  # about the size where a store may begin to think of something
+        "column " * 300_000,
+        random.Random(5).randbytes(300_000).hex(),
+        random.Random(7).randbytes(900_000).hex(),
+    ],
+    ids=["small", "compressible", "large", "very large"],
+)
+def test_a_large_body(ledger: Ledger, kind: EventKind, text: str) -> None:
+    """A body of any size comes back whole wherever its event does, and is held to "once" as every other."""
+    event = of_step(kind, said=text)
+    ledger.record(event)
+    ledger.record(event)
+    with pytest.raises(AlreadyRecorded):
+        ledger.record(replace(event, body={"said": text + "x"}))
+    assert ledger.run(RunId("r1")) == ledger.run(RunId("r1"), StepId("1")) == ledger.table(TABLE, 5) == (event,)
+    assert ledger.open_intents(TABLE) == ((event,) if kind is EventKind.INTENT else ())
+
+
+def test_long_names(ledger: Ledger) -> None:
+    """Runs, steps and tables may have names of any length and of any characters, and none is taken for another."""
+    names = ["a" * 5_000, "a" * 5_001, "1", "#", "#1", "1#2", "1#intent", "läuft 🐘", "sha256:" + "0" * 64]
+    for name in names:
+        ledger.record(intent(name, name, name))
+        ledger.record(intent("shared", name, "shared"))
+    for name in names:
+        assert (
+            ledger.run(RunId(name)) == ledger.table(name, 2) == ledger.open_intents(name) == (intent(name, name, name),)
+        )
+        assert ledger.run(RunId("shared"), StepId(name)) == (intent("shared", name, "shared"),)
+    assert [event.step for event in ledger.open_intents("shared")] == names
+
+
+def test_many_events(ledger: Ledger) -> None:
+    """More than one page or one batch of any store comes in order, without a gap."""
+    of = [replace(intent(step=str(number)), body={"step": "x" * 12_000}) for number in range(105)]
+    for event in of:
+        ledger.record(event)
+    assert ledger.run(RunId("r1")) == tuple(of)
+    assert ledger.table(TABLE, 102) == tuple(reversed(of[3:]))
+    assert ledger.open_intents(TABLE) == tuple(of)
 
 
 def test_runs(ledger: Ledger) -> None:
@@ -198,6 +247,13 @@ def test_append_only_for_others(tmp_path: Path) -> None:
             other.execute(statement)
     other.close()
     state.close()
+
+
+def test_a_glance_at_a_run_whose_start_says_little(ledger: Ledger) -> None:
+    """A run that did not say how many steps it has is counted by those it began."""
+    for event in (replace(started("r1"), body={}), intent(step="1"), outcome("done", step="1"), intent(step="2")):
+        ledger.record(event)
+    assert [(run.steps, run.done) for run in ledger.runs(1)] == [(2, 1)]
 
 
 def test_durable(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from firnline.adapters.iceberg import fileio
+from firnline.adapters.local import store
 from tests.faults import world as worlds
 from tests.faults.world import Trial
 
@@ -17,7 +17,7 @@ from tests.faults.world import Trial
 @pytest.fixture(autouse=True)
 def real_os(monkeypatch: pytest.MonkeyPatch) -> None:
     """`World.start` replaces the file writer's `os`; this puts the real one back."""
-    monkeypatch.setattr(fileio, "os", os)
+    monkeypatch.setattr(store, "os", os)
 
 
 @pytest.fixture(scope="session")

@@ -25,7 +25,7 @@ pytestmark = pytest.mark.faults
 Trials = Callable[[str], Trial]
 
 POINTS_MIN = 2_000  # that CI visits
-SINGLE = ("change", "drop", "purge", "create")
+SINGLE = ("change", "drop", "purge", "create", "rename")
 WHEN = ("before", "after")
 
 
@@ -111,7 +111,7 @@ def _two_kills(trial: Trial, sample: Callable[[list[tuple[int, int]], int], Sequ
         _finish(trial, f"{[fault.struck for fault in faults]}")
 
 
-@pytest.mark.parametrize("plan", ["change", "drop", "purge"])
+@pytest.mark.parametrize("plan", ["change", "drop", "purge", "rename"])
 def test_another_writer_in_between(trials: Trials, plan: str) -> None:
     """A commit of somebody else right before any point is neither lost nor in the way."""
     trial = trials(plan)

@@ -14,15 +14,15 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from firnline.adapters.iceberg import fileio
 from firnline.adapters.iceberg.commits import PyIcebergCommits
-from firnline.adapters.iceberg.fileio import LocalFileIO
+from firnline.adapters.local import store
 from firnline.adapters.local.blobs import LocalBlobs
 from firnline.adapters.local.catalog import SqliteCatalog
 from firnline.adapters.local.leases import SqliteLeases
 from firnline.adapters.local.ledger import SqliteLedger
 from firnline.adapters.local.pointers import SqlitePointers
 from firnline.adapters.local.state import State, open_state
+from firnline.adapters.local.store import LocalStore
 from firnline.config.values import Declaration, DeclaredDrop, DeclaredPartition, DeclaredSort, Source
 from firnline.core import keys
 from firnline.core.errors import FirnlineError
@@ -34,8 +34,9 @@ from firnline.loop.apply import apply
 from firnline.loop.commits import CommitRequest
 from firnline.loop.registry import Registry
 from firnline.loop.surroundings import Surroundings
-from firnline.loop.values import OutcomeKind, Plan, Result
+from firnline.loop.values import OutcomeKind, Plan, Result, Step
 from firnline.tables import plan as planning
+from firnline.tables import renaming
 from firnline.tables import run as steps
 from firnline.tables.plan import Known, Setting
 from tests.faults.points import Fault, Killed, Probe, ProbedCatalog, ProbedConnection, ProbedOs, StalePointers
@@ -60,6 +61,17 @@ CHANGED = replace(
     order=(DeclaredSort("identity", ("id",), "asc", "nulls-first"),),
     properties={"shade": "green", "stays": "yes", "new": "1"},
 )
+
+
+@dataclass(frozen=True)
+class Renamed:
+    """A table to be renamed: no declaration asks for it."""
+
+    identifier: Identifier
+    to: Identifier
+
+
+RENAMED = Renamed(ORDERS, Identifier(("shop",), "sales"))
 DROPPED = replace(BASE[1], drop=DeclaredDrop(purge=False, reason="nobody reads it"))
 PURGED = replace(BASE[1], drop=DeclaredDrop(purge=True, reason="nobody may read it"))
 NEW = tuple(
@@ -68,11 +80,13 @@ NEW = tuple(
     )
     for name in ("first", "second")
 )
-PLANS = {
+Wanted = Iterable[Declaration | Renamed]
+PLANS: dict[str, tuple[Declaration | Renamed, ...]] = {
     "change": (CHANGED,),
     "drop": (DROPPED,),
     "purge": (PURGED,),
     "create": NEW,
+    "rename": (RENAMED,),
     "everything": (CHANGED, PURGED, *NEW),
 }
 
@@ -137,11 +151,11 @@ class World:
         pointers = Probe(inner, "pointers", fault)
         blobs = Probe(LocalBlobs(), "blobs", fault)
         catalog = Probe(ProbedCatalog(str(self.root / "catalog.db"), CATALOG, fault, opened), "swaps", fault)
-        files: Any = Probe(LocalFileIO(), "files", fault)
+        files: Any = Probe(LocalStore(), "files", fault)
         commits = Probe(PyIcebergCommits(pointers, catalog, blobs, files), "commits", fault)
         purges = {one.identifier: one.drop.purge for one in drops if one.drop is not None}
         effects = steps.Effects(pointers, blobs, lambda: commits, purges.get)  # type: ignore[arg-type]
-        fileio.os = ProbedOs(fault)  # type: ignore[assignment]  # put back by the fixture `world`
+        store.os = ProbedOs(fault)  # type: ignore[assignment]  # put back by the fixture `world`
         chance = itertools.count()
         around = Surroundings(
             now=self.clock.now,
@@ -169,19 +183,28 @@ class World:
         """Another writer commits a property of its own, whatever we are in the middle of."""
         swaps = SqliteCatalog(str(self.root / "catalog.db"), CATALOG)
         request = CommitRequest((), ({"action": "set-properties", "updates": {key: "kept"}},))
-        return PyIcebergCommits(self.pointers, swaps, LocalBlobs()).commit(identifier, request).kind is OutcomeKind.DONE
+        light = PyIcebergCommits(self.pointers, swaps, LocalBlobs(), LocalStore())
+        return light.commit(identifier, request).kind is OutcomeKind.DONE
 
-    def plan(self, declarations: Iterable[Declaration], run: str) -> Plan:
+    def plan(self, wanted: Wanted, run: str) -> Plan:
         known = {}
+        renames = [self._rename(one) for one in wanted if isinstance(one, Renamed)]
+        declarations = [one for one in wanted if isinstance(one, Declaration)]
         for one in declarations:
             pointer = self.pointers.find(one.identifier)
             meta = observe.at(LocalBlobs(), pointer) if pointer else None
             known[one.identifier] = Known(meta, pointer.kind if pointer else None)
         ids = (uuid.UUID(int=number + 1, version=4) for number in itertools.count())
         setting = Setting(CATALOG, f"file://{self.root}/warehouse", lambda: next(ids), self.pointers.namespaces(), ())
-        planned = planning.plan(list(declarations), known, setting)
+        planned = planning.plan(declarations, known, setting)
         assert not planned.refused, planned.refused
-        return Plan(RunId(run), "test", "shop", "local", CATALOG, self.clock.now(), planned.steps)
+        steps = (*planned.steps, *renames)
+        return Plan(RunId(run), "test", "shop", "local", CATALOG, self.clock.now(), steps)
+
+    def _rename(self, one: Renamed) -> Step:
+        meta = observe.table(self.pointers, LocalBlobs(), one.identifier)
+        assert meta is not None
+        return renaming.plan(one.identifier, meta, one.to, {}, catalog=CATALOG, taken=None, homeless=False)
 
     def metadata(self, identifier: Identifier) -> dict[str, Any] | None:
         """The table's whole metadata; what every commit changes by itself, our marks and the other writer's aside."""
@@ -255,6 +278,8 @@ class Trial:
             assert item.owner is None, f"{where}: {step.subject} is still held by {item}"
             if step.kind in {"table.change", "table.create"}:
                 self._once(step.body.identifier, step.id, where, others.get(step.body.identifier, []))
+            if step.kind == "table.rename":
+                self._kept(step.body.to, where, others.get(step.body.identifier, []))
 
     def _once(self, identifier: Identifier, step: str, where: str, others: list[str]) -> None:
         versions = self.world.versions(identifier)
@@ -263,8 +288,12 @@ class Trial:
         assert len(ours) == 1, f"{where}: {identifier} carries {ours}"
         made = 2 if identifier in self.before else 1
         assert len(versions) == made + len(others), f"{where}: {identifier} has {len(versions)} versions"
+        self._kept(identifier, where, others)
+
+    def _kept(self, identifier: Identifier, where: str, others: list[str]) -> None:
         for key in others:
-            assert versions[-1].get(key) == "kept", f"{where}: {identifier} lost {key}, another writer's commit"
+            now = self.world.versions(identifier)[-1]
+            assert now.get(key) == "kept", f"{where}: {identifier} lost {key}, another writer's commit"
 
 
 def folder() -> Path:
@@ -272,15 +301,15 @@ def folder() -> Path:
     return Path(tempfile.mkdtemp(prefix="firnline-crash-", dir=_SHM if _SHM.is_dir() else None))
 
 
-def begin(place: Path, declarations: Iterable[Declaration]) -> Trial:
-    """The base tables made, the plan for these declarations, and what it comes to without any fault."""
+def begin(place: Path, wanted: Wanted) -> Trial:
+    """The base tables made, the plan for what is wanted, and what it comes to without any fault."""
     root, saved = place / "lake", place / "saved"
     root.mkdir()
     world = World(root)
     machine = world.start()
     assert records.verdict(world.apply(machine, world.plan(BASE, "base")).steps) is records.Verdict.DONE
     machine.state.close()
-    plan = world.plan(tuple(declarations), "trial")
+    plan = world.plan(tuple(wanted), "trial")
     shutil.copytree(root, saved)
     before = world.shape()
     machine = world.start()

@@ -13,6 +13,7 @@ import pytest
 
 from firnline.adapters.duckdb.reader import DuckdbReader
 from firnline.adapters.iceberg.reader import PyIcebergReader
+from firnline.adapters.local.files import LocalFiles
 from firnline.adapters.spark.commits import SparkCommits
 from firnline.adapters.spark.reader import SparkReader
 from firnline.core.errors import Missing
@@ -56,7 +57,7 @@ ON_READ = "'write.delete.mode'='merge-on-read', 'write.update.mode'='merge-on-re
 @pytest.fixture(scope="module")
 def readers(shared_lake: SparkLake) -> tuple[Any, ...]:
     """The three, Spark on sessions of the shared project."""
-    return SparkReader(shared_lake.isolated), PyIcebergReader(), DuckdbReader()
+    return SparkReader(shared_lake.isolated), PyIcebergReader(LocalFiles()), DuckdbReader()
 
 
 @pytest.fixture(scope="module")

@@ -179,6 +179,6 @@ def test_read_only_is_held_by_the_database(tmp_path: Path) -> None:
 
 def test_an_unwired_catalog_is_told_before_anything_starts(tmp_path: Path) -> None:
     """A catalog type Spark is not wired for is refused without a JVM."""
-    environment = Environment("prod", {"lake": CatalogSettings("lake", "glue")}, engine=EngineSettings())
+    environment = Environment("prod", {"lake": CatalogSettings("lake", "nessie")}, engine=EngineSettings())
     with pytest.raises(BadInput, match="does not wire"):
         Spark(LakehouseSettings("shop", str(tmp_path), environment, ("prod",)), silent).isolated()

@@ -5,7 +5,10 @@ from __future__ import annotations
 import subprocess
 import sys
 
-HEAVY = ("pyspark", "py4j", "pyarrow", "pandas", "numpy", "pyiceberg", "sqlalchemy", "duckdb", "pydantic")
+HEAVY = (
+    "pyspark", "py4j", "pyarrow", "pandas", "numpy", "pyiceberg", "sqlalchemy", "duckdb", "pydantic", "boto3",
+    "botocore", "urllib3", "thrift", "moto", "flask",
+)  # fmt: skip
 
 
 def test_the_command_line_imports_nothing_heavy() -> None:

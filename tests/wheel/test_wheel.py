@@ -13,7 +13,7 @@ from tests.wheel.conftest import Installed
 
 Install = Callable[[str], Installed]
 
-HEAVY = ("pyspark", "pyarrow", "pandas", "duckdb")
+HEAVY = ("pyspark", "pyarrow", "pandas", "duckdb", "boto3", "thrift", "moto")
 
 
 def test_the_wheel_holds_the_package_and_nothing_else(wheel: Path) -> None:
@@ -21,6 +21,7 @@ def test_the_wheel_holds_the_package_and_nothing_else(wheel: Path) -> None:
     names = zipfile.ZipFile(wheel).namelist()
     assert all(name.startswith(("firnline/", "firnline-")) for name in names)
     assert "firnline/py.typed" in names
+    assert {"LoopbackCatalog.java", "LoopbackMetastore.java"} <= {name.rsplit("/", 1)[-1] for name in names}
     assert any(name.endswith("licenses/LICENSE") for name in names)
 
 
@@ -59,6 +60,33 @@ def test_a_missing_part_is_one_sentence_that_names_it(installed: Install, comman
     base = installed("")
     base.run("firnline", "init", "parts", expect=None)
     done = base.run("firnline", *command, "-C", "parts", expect=1)
+    assert part in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+ELSEWHERE = """
+version: 1
+name: elsewhere
+environments:
+  glue: {{access: read, catalogs: {{lake: {{type: glue, region: eu-west-1}}}}}}
+  hive: {{access: read, catalogs: {{lake: {{type: hive, uri: "thrift://127.0.0.1:{port}"}}}}}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("command", "part"),
+    [
+        (("status", "--env", "glue"), "firnline[aws]"),
+        (("status", "--env", "hive"), "firnline[hive]"),
+        (("local", "up", "s3", "--env", "glue"), "firnline[local]"),
+    ],
+)
+def test_a_catalog_elsewhere_names_its_part(installed: Install, command: tuple[str, ...], part: str) -> None:
+    """What a catalog or a local service needs is one sentence too."""
+    base = installed("")
+    (base.folder / "elsewhere").mkdir(exist_ok=True)
+    (base.folder / "elsewhere" / "lakehouse.yaml").write_text(ELSEWHERE.format(port=1))
+    done = base.run("firnline", *command, "-C", "elsewhere", expect=1)
     assert part in done.stderr
     assert "Traceback" not in done.stderr
 

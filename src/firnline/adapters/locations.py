@@ -23,7 +23,7 @@ def local_path(location: str) -> str:
         path = _after_scheme(location)
     elif found := _SCHEME.match(location):
         raise BadInput(
-            f"{location} lies in {found[1]}:, and an embedded catalog holds local files only.",
+            f"{location} lies in {found[1]}:, which is not read: files of S3 and of this machine are.",
             next_step="Choose the environment this table belongs to with --env.",
         )
     else:

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Protocol
 
-from firnline.adapters.requests import ROUND_TRIP
+from firnline.adapters import outcomes
+from firnline.adapters.requests import ROUND_TRIP, Unfit
+from firnline.core.errors import FirnlineError
 from firnline.core.ids import Identifier
 from firnline.loop.commits import CommitRequest, Commits
 from firnline.loop.values import Outcome
@@ -22,7 +24,7 @@ class Light(Commits, Protocol):
 
 
 class Heavy(Protocol):
-    """A committer for every format. Dropping and namespaces never need it."""
+    """A committer for every format. Drops, renames and namespaces never need it."""
 
     def commit(self, identifier: Identifier, request: CommitRequest) -> Outcome:
         """Commit the request, as `Commits.commit` says."""
@@ -41,7 +43,11 @@ class RoutedCommits:
 
     def commit(self, identifier: Identifier, request: CommitRequest) -> Outcome:
         """Commit the request with the lightest committer that can."""
-        if not self._light.can_commit(self._light.format_version(identifier), request):
+        try:
+            version = self._light.format_version(identifier)
+        except (Unfit, FirnlineError) as error:
+            return outcomes.refused(str(error))  # looked only: nothing was sent
+        if not self._light.can_commit(version, request):
             return self._heavy().commit(identifier, request)
         outcome = self._light.commit(identifier, request)
         if outcome.facts.get("refused") == ROUND_TRIP:
@@ -51,6 +57,10 @@ class RoutedCommits:
     def drop(self, identifier: Identifier, uuid: str, *, purge: bool) -> Outcome:
         """Dropping needs no engine, whatever the format."""
         return self._light.drop(identifier, uuid, purge=purge)
+
+    def rename(self, identifier: Identifier, uuid: str, to: Identifier) -> Outcome:
+        """Renaming touches no metadata, whatever the format."""
+        return self._light.rename(identifier, uuid, to)
 
     def create_namespace(self, namespace: tuple[str, ...], properties: Mapping[str, str]) -> Outcome:
         """Make a namespace."""

@@ -10,8 +10,10 @@ from firnline.cli import (
     doctor,
     explain,
     history,
+    iam_policy,
     init,
     ledger,
+    local,
     plan,
     policy,
     refs,
@@ -37,9 +39,13 @@ VERBS: dict[str, Callable[..., None]] = {
     "verify": verify.verify,
     "scan-cost": scan_cost.scan_cost,
     "spark-conf": spark_conf.spark_conf,
+    "iam-policy": iam_policy.iam_policy,
 }
 GROUPS: dict[str, tuple[str, dict[str, Callable[..., None]]]] = {
-    "tables": (tables.HELP, {"list": tables.list_, "show": tables.show, "adopt": tables.adopt}),
+    "tables": (
+        tables.HELP,
+        {"list": tables.list_, "show": tables.show, "adopt": tables.adopt, "rename": tables.rename},
+    ),
     "branch": (
         refs.BRANCH_HELP,
         {
@@ -50,6 +56,10 @@ GROUPS: dict[str, tuple[str, dict[str, Callable[..., None]]]] = {
         },
     ),
     "tag": (refs.TAG_HELP, {"list": refs.list_tags, "create": refs.create_tag, "drop": refs.drop_tag}),
+    "local": (
+        local.HELP,
+        {"up": local.up, "status": local.status, "logs": local.logs, "down": local.down, "compose": local.compose},
+    ),
     "policy": (policy.HELP, {"show": policy.show}),
     "config": (config.HELP, {"show": config.show, "schema": config.schema}),
 }

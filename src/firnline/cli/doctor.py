@@ -13,7 +13,7 @@ from firnline.cli.app import Output, state_of
 from firnline.core.errors import EXIT_FAILED
 
 if TYPE_CHECKING:
-    from firnline.lakehouse.doctor import Check
+    from firnline.lakehouse.checks import Check
 
 
 def doctor(
@@ -26,6 +26,7 @@ def doctor(
     for it says so. Exit 1 when there is a problem. Example: firnline doctor --env prod
     """
     from firnline.lakehouse import doctor as examining
+    from firnline.lakehouse.checks import PROBLEM
 
     state = state_of(ctx)
     with render.progress("Looking"):
@@ -36,7 +37,7 @@ def doctor(
         render.table(("check", "state", "text", "fix"), [(c.name, c.state, c.text, c.fix) for c in checks])
     else:
         _show(checks)
-    if any(check.state == examining.PROBLEM for check in checks):
+    if any(check.state == PROBLEM for check in checks):
         raise typer.Exit(EXIT_FAILED)
 
 

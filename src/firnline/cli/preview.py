@@ -10,7 +10,7 @@ from firnline.core.types import Json
 from firnline.history.values import Move
 from firnline.lakehouse.plans import Preview
 from firnline.loop.values import Note, Step
-from firnline.tables.values import NOTHING, Change, ChangeClass, ChangeKind, Price
+from firnline.tables.values import NOTHING, Change, ChangeClass, ChangeKind, Price, TableRename
 
 _SIGNS = {"add": "+", "create": "+", "drop": "-", "remove": "-"}
 _VERBS = {"table.create": "create", "table.change": "change, one commit", "table.drop": "drop", "namespace.change": ""}
@@ -46,9 +46,19 @@ def _show_step(step: Step) -> None:
     if isinstance(step.body, Move):
         moves.show(step.body)
         return
+    if isinstance(step.body, TableRename):
+        _show_rename(step.body)
+        return
     render.out(_heading(step))
     for change in step.body.changes:
         _show_change(change)
+
+
+def _show_rename(rename: TableRename) -> None:
+    render.out(f"{rename.identifier}  (rename)")
+    render.out(f"  ~ rename table {rename.identifier} → {rename.to}")
+    render.out(f"      {ChangeClass.METADATA_ONLY}, {_broken(rename.readers)}; its files stay under {rename.location}")
+    render.out(f"      whatever names {rename.identifier} fails from then on: jobs, queries, views, streams")
 
 
 def _heading(step: Step) -> str:
@@ -91,17 +101,17 @@ def cost(change: Change) -> str:
     parts = []
     for class_ in change.classes:
         if class_ is ChangeClass.BREAKS_READERS:
-            parts.append(
-                f"breaks these readers: {', '.join(change.readers)}"
-                if change.readers
-                else "breaks readers (none declared)"
-            )
+            parts.append(_broken(change.readers))
         elif class_ in {ChangeClass.LAYOUT_DEBT, ChangeClass.NEEDS_REWRITE}:
             parts.append(f"{class_}: {price(change.price)}")
         else:
             parts.append(str(class_))
     line = ", ".join(parts)
     return f"{line}; {change.detail}" if change.detail else line
+
+
+def _broken(readers: tuple[str, ...]) -> str:
+    return f"breaks these readers: {', '.join(readers)}" if readers else "breaks readers (none declared)"
 
 
 def price(of: Price) -> str:

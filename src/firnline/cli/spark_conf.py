@@ -26,26 +26,46 @@ class Format(StrEnum):
     PYTHON = "python"
 
 
+class Place(StrEnum):
+    """Where Spark is to run."""
+
+    LOCAL = "local"
+    SPARK_SUBMIT = "spark-submit"
+    EMR_SERVERLESS = "emr-serverless"
+    GLUE = "glue"
+
+
 def spark_conf(
     ctx: typer.Context,
     format_: Annotated[
-        Format, typer.Option("--format", help="spark-defaults.conf, spark-submit options, JSON, or a Python program.")
-    ] = Format.PROPERTIES,
+        Format | None,
+        typer.Option("--format", help="spark-defaults.conf, spark-submit options, JSON, or a Python program."),
+    ] = None,
+    place: Annotated[
+        Place,
+        typer.Option(
+            "--for", help="Where it is to run. EMR Serverless: sparkSubmitParameters; Glue: job arguments as JSON."
+        ),
+    ] = Place.LOCAL,
 ) -> None:
     """Print the Spark settings of the environment, jars included, for your own jobs. Nothing is started.
 
-    A secret is never printed: what refers to a variable stays a reference. Example: firnline spark-conf --format submit
+    A secret is never printed: what refers to a variable stays a reference. Example: firnline spark-conf --for glue
     """
     from firnline.config.secrets import MASK
+    from firnline.lakehouse.spark import Target
 
     state = state_of(ctx)
-    conf = state.lakehouse().spark.conf()
-    if state.output is Output.JSON or format_ is Format.JSON:
-        render.json(conf)
-    elif state.output is Output.CSV:
+    spark = state.lakehouse().spark
+    conf = spark.conf(Target(place))
+    if state.output is Output.CSV:
         render.table(("setting", "value"), tuple(conf.items()))
+    elif state.output is Output.JSON or format_ is Format.JSON:
+        render.json(conf)
     else:
-        render.out(_FORMATS[format_](conf))
+        render.out(_FORMATS[format_](conf) if format_ else _USUAL[place](conf))
+    if left := spark.left_out(Target(place)):
+        render.warn(f"Left out, for the job's role stands for them: {', '.join(left)}.")
     masked = [key for key, value in conf.items() if MASK in value]
     if masked:
         render.warn(f"Secret, and masked: {', '.join(masked)}. Fill them in where the job runs.")
@@ -69,7 +89,24 @@ def python(conf: Mapping[str, str]) -> str:
     return "\n".join([*head, *lines, "    .getOrCreate()", ")"])
 
 
+def emr_serverless(conf: Mapping[str, str]) -> str:
+    """`sparkSubmitParameters` of a job run: one line."""
+    return " ".join(f"--conf {shlex.quote(f'{key}={value}')}" for key, value in conf.items())
+
+
+def glue(conf: Mapping[str, str]) -> str:
+    """Arguments of a Glue job. It takes one `--conf`: the others stand inside its value."""
+    inside = " --conf ".join(f"{key}={value}" for key, value in conf.items())
+    return json.dumps({"--datalake-formats": "iceberg", "--conf": inside}, indent=2)
+
+
 _FORMATS = {Format.PROPERTIES: properties, Format.SUBMIT: submit, Format.PYTHON: python}
+_USUAL = {
+    Place.LOCAL: properties,
+    Place.SPARK_SUBMIT: submit,
+    Place.EMR_SERVERLESS: emr_serverless,
+    Place.GLUE: glue,
+}
 
 
 def _escaped(value: str) -> str:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from firnline.cli import render
+from firnline.cli import render, skipped
 from firnline.cli.app import Output, State, state_of
 from firnline.core import instants, sizes
 from firnline.core.errors import EXIT_PARTIAL, BadInput
@@ -36,7 +36,12 @@ def status(
     budget: Annotated[
         float | None, typer.Option("--budget", min=0, help="What to mend for so much money, in the prices' currency.")
     ] = None,
-    parallel: Annotated[int, typer.Option("--parallel", min=1, max=64, help="Tables looked at together.")] = 4,
+    parallel: Annotated[
+        int | None,
+        typer.Option(
+            "--parallel", min=1, max=64, help="Tables looked at together: 4 on this machine, 16 elsewhere, unless said."
+        ),
+    ] = None,
 ) -> None:
     """Tell how every table is, worst first, with the reason; or one table on a screen.
 
@@ -64,7 +69,13 @@ def status(
         _show_changes(state, look.millis, changes)
     else:
         _show_fleet(state, fleet, _cut(fleet, budget))
-    if any(each.health.value == "unreadable" for each in fleet.tables):
+    if fleet.unlisted is not None:
+        render.warn(fleet.unlisted)
+    if fleet.unheard is not None:
+        render.warn(f"What rests on past runs was not judged. {fleet.unheard}")
+    elif not fleet.tables and not fleet.skipped:
+        render.say(f"There is nothing in {lakehouse.connection.place}.")
+    if fleet.unlisted is not None or any(each.health.value == "unreadable" for each in fleet.tables):
         raise typer.Exit(EXIT_PARTIAL)
 
 
@@ -89,13 +100,13 @@ def _cut(fleet: Fleet, budget: float | None) -> Cut | None:
 def _show_fleet(state: State, fleet: Fleet, cut: Cut | None) -> None:
     if state.output is Output.JSON:
         tables = [{**render.plain(each), "figures": fleet.sights[str(each.table)].figures} for each in fleet.tables]
-        render.json({"at": fleet.at, "tables": tables, "skipped": fleet.skipped, "budget": cut})
+        beside = {"skipped": fleet.skipped, "unlisted": fleet.unlisted, "unheard": fleet.unheard, "budget": cut}
+        render.json({"at": fleet.at, "tables": tables, **beside})
         return
     columns = ("table", "health", "files", "size", "rows", "deletes", "waiting/day", "mending", "why")
     rows = [_line(each, fleet.sights[str(each.table)]) for each in fleet.tables]
     render.table(columns, rows, right=("files", "size", "rows", "deletes", "waiting/day", "mending"))
-    for name, kind in fleet.skipped:
-        render.say(f"skipped: {name} is a {kind}, not an Iceberg table")
+    skipped.say(fleet.skipped)
     if cut is not None:
         _show_cut(cut, render.say if state.output is Output.CSV else render.out)
     worst = next((each.table for each in fleet.tables if each.findings), None)

@@ -1,4 +1,4 @@
-"""`firnline tables`: list, show, adopt."""
+"""`firnline tables`: list, show, adopt, rename."""
 
 from __future__ import annotations
 
@@ -6,21 +6,26 @@ from typing import Annotated
 
 import typer
 
-from firnline.cli import render
+from firnline.cli import applying, render, skipped
 from firnline.cli.app import Output, state_of
 from firnline.core import instants, sizes
 from firnline.core.errors import EXIT_PARTIAL
 
-HELP = "The tables of the catalog: list them, show one, write the files of existing ones."
+HELP = "The tables of the catalog: list them, show one, write the files of existing ones, rename one."
 
 
 def list_(ctx: typer.Context) -> None:
-    """List every table of the catalog with its rows, files and size, and whether a file declares it."""
+    """List every table of the catalog with its rows, files and size, and whether a file declares it.
+
+    Exit 4 when a part of the catalog may not be listed.
+    """
     state = state_of(ctx)
+    lakehouse = state.lakehouse()
     with render.progress("Reading the catalog"):
-        listed = state.lakehouse().tables.list()
+        listed = lakehouse.tables.list()
     if state.output is Output.JSON:
-        render.json(listed)
+        render.json(listed.tables)
+        _tell_unlisted(listed.unlisted)
         return
     rows = [
         (
@@ -33,7 +38,7 @@ def list_(ctx: typer.Context) -> None:
             _known(entry.bytes, sizes.show_bytes),
             render.when(entry.updated),
         )
-        for entry in listed
+        for entry in listed.tables
         if entry.problem is None and entry.kind == "table"
     ]
     render.table(
@@ -41,11 +46,19 @@ def list_(ctx: typer.Context) -> None:
         rows,
         right=("format", "rows", "files", "size"),
     )
-    for entry in listed:
+    for entry in listed.tables:
         if entry.problem is not None:
             render.warn(f"{entry.table}: {entry.problem}")
-        elif entry.kind != "table":
-            render.say(f"skipped: {entry.table} is a {entry.kind}, not an Iceberg table")
+    skipped.say((entry.table, entry.kind) for entry in listed.tables if entry.kind != "table")
+    if not listed.tables and listed.unlisted is None:
+        render.say(f"There is nothing in {lakehouse.connection.place}.")
+    _tell_unlisted(listed.unlisted)
+
+
+def _tell_unlisted(text: str | None) -> None:
+    if text is not None:
+        render.warn(text)
+        raise typer.Exit(EXIT_PARTIAL)
 
 
 def _known(value: int | None, how: object) -> str:
@@ -95,3 +108,22 @@ def adopt(
         (render.warn if note.level == "warning" else render.say)(f"skipped {note.subject}: {note.text}")
     if not adopted.written and any(note.level == "warning" for note in adopted.skipped):
         raise typer.Exit(EXIT_PARTIAL)
+
+
+def rename(
+    ctx: typer.Context,
+    name: Annotated[str, typer.Argument(metavar="TABLE", help="NAMESPACE.TABLE")],
+    to: Annotated[str, typer.Argument(metavar="TO", help="The new NAMESPACE.TABLE, whose namespace is there.")],
+    save: applying.Save = None,
+) -> None:
+    """Rename a table where its catalog can: its files, history and branches stay. A declared one is renamed in its file
+    first.
+
+    Example: firnline tables rename shop.orders shop.sales
+    """
+    state = state_of(ctx)
+    lakehouse = state.lakehouse()
+    if save is None:
+        lakehouse.require_write("Renaming a table")
+    preview = lakehouse.tables.rename(name, to)
+    applying.carry_out(state, lakehouse, preview, command="tables rename", save=save)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -29,6 +29,7 @@ from firnline.core.types import Json
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
 _CATALOG_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")  # it becomes part of Spark's settings and of SQL
 _REFERENCE = re.compile(r"\$\{env:([A-Za-z_][A-Za-z0-9_]*)\}")
+_WORDS = ("type", "services")  # of closed sets, and no properties
 _ALMOST = re.compile(r"\$\{[^}]*\}")
 
 
@@ -164,16 +165,25 @@ class _Reader:
 
     def _catalog(self, name: str, read: Read) -> CatalogSettings:
         kind = self._plain(read, "type", f"catalogs.{name}.type", "")
-        properties = self._strings(read.items, f"catalogs.{name}", but="type")
+        services = self._services(read, f"catalogs.{name}.services")
+        properties = self._strings(read.items, f"catalogs.{name}", but=_WORDS)
         if kind == "sqlite":
             for key, default in (("uri", embedded.DATABASE), ("warehouse", embedded.WAREHOUSE)):
                 if key not in read.items:
                     self._note(f"catalogs.{name}.{key}", default, None)
-        return CatalogSettings(name, kind, properties)
+        return CatalogSettings(name, kind, properties, services)
 
     def _state(self, read: Read | None) -> StateSettings:
         kind = self._plain(read, "type", "state.type", StateSettings().type)
-        return StateSettings(kind, self._strings(read.items if read else {}, "state", but="type"))
+        services = self._services(read, "state.services")
+        return StateSettings(kind, self._strings(read.items if read else {}, "state", but=_WORDS), services)
+
+    def _services(self, read: Read | None, at: str) -> str | None:
+        item = read.items.get("services") if read else None
+        if item is None:
+            return None
+        self._note(at, item.value, item)
+        return str(item.value)
 
     def _engine(self, read: Read | None) -> EngineSettings:
         default = EngineSettings()
@@ -218,8 +228,8 @@ class _Reader:
             return default
         return self._fill(at, item)
 
-    def _strings(self, items: Mapping[str, Item], at: str, but: str | None = None) -> dict[str, str]:
-        return {key: self._fill(f"{at}.{key}", item, key) for key, item in items.items() if key != but}
+    def _strings(self, items: Mapping[str, Item], at: str, but: Collection[str] = ()) -> dict[str, str]:
+        return {key: self._fill(f"{at}.{key}", item, key) for key, item in items.items() if key not in but}
 
     def _fill(self, at: str, item: Item, key: str | None = None) -> str:
         """The text with its `${env:NAME}` replaced. A secret written out in the file is refused, and not repeated."""

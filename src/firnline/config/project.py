@@ -11,6 +11,10 @@ VERSION = 1
 CATALOG_TYPES = ("sqlite", "glue", "s3tables", "rest", "hive", "jdbc", "nessie", "hadoop", "dynamodb", "bigquery")
 STATE_TYPES = ("sqlite", "dynamodb")
 PROPERTY = Written()
+SERVICES = Key(Text("local", ("local",)), "local: the servers that `firnline local up` starts stand for it.")
+REGION = Key(PROPERTY, "The AWS region; that of the environment or profile unless said.")
+PROFILE = Key(PROPERTY, "The AWS profile.")
+ROLE = Key(PROPERTY, "The ARN of a role to assume.")
 
 CATALOG = Record(
     "catalog",
@@ -18,6 +22,10 @@ CATALOG = Record(
         "type": Key(Text("a catalog type", CATALOG_TYPES), "Which catalog it is.", required=True),
         "uri": Key(PROPERTY, "Where it is; of a sqlite catalog its file, `.lake/catalog.db` unless said."),
         "warehouse": Key(PROPERTY, "Where tables go that do not say; of a sqlite catalog `warehouse` unless said."),
+        "region": REGION,
+        "profile": PROFILE,
+        "role": ROLE,
+        "services": SERVICES,
     },
     others=PROPERTY,
 )
@@ -26,6 +34,11 @@ STATE = Record(
     {
         "type": Key(Text("a kind of state", STATE_TYPES), "Where leases and the ledger are kept; sqlite unless said."),
         "path": Key(PROPERTY, "The file of a sqlite state, `.lake/state.db` unless said."),
+        "table": Key(PROPERTY, "The table of a dynamodb state, `firnline` unless said."),
+        "region": REGION,
+        "profile": PROFILE,
+        "role": ROLE,
+        "services": SERVICES,
     },
     others=PROPERTY,
 )

@@ -122,6 +122,12 @@ class CatalogSettings:
     name: str
     type: str
     properties: Mapping[str, str] = field(default_factory=dict)
+    services: str | None = None  # local: what `firnline local up` starts on this machine stands for it
+
+    @property
+    def shared(self) -> bool:
+        """Whether other machines may work on it too, so that leases kept on this one protect nothing."""
+        return self.type != "sqlite" and self.services != "local"
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,6 +154,7 @@ class StateSettings:
 
     type: str = "sqlite"
     properties: Mapping[str, str] = field(default_factory=dict)
+    services: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -40,23 +40,25 @@ def settle(
 ) -> Outcome:
     """Done when some metadata version of this table since `base` carries the step's mark.
 
-    No base: the step creates the table, under a uuid chosen for it, so that finding the uuid is finding the commit.
-    When the table's log of metadata files no longer reaches back to the base, nobody can know.
+    No base: the step creates the table, under a uuid chosen for it, so that finding the uuid is finding the commit. A
+    catalog that chooses uuids itself keeps the mark all the same. When the table's log of metadata files no longer
+    reaches back to the base, nobody can know.
     """
     try:
         meta = observe.table(pointers, blobs, identifier)
         if meta is None:
             return Outcome(OutcomeKind.NOT_DONE, "the table is not in the catalog", retryable=base is None)
-        if meta.uuid != uuid:
-            return Outcome(OutcomeKind.NOT_DONE, "another table has this name")
-        return _search(blobs, meta, base, stamp)
+        if meta.uuid == uuid:
+            return _found(meta.location) if base is None else _search(blobs, meta, base, stamp)
+        made = _search(blobs, meta, None, stamp) if base is None else _NOT_FOUND
+        return made if made.kind is OutcomeKind.DONE else Outcome(OutcomeKind.NOT_DONE, "another table has this name")
     except FirnlineError as error:
         return Outcome(OutcomeKind.UNKNOWN, f"could not look: {error.what}")
 
 
 def _search(blobs: Blobs, meta: TableMeta, base: str | None, stamp: Stamp) -> Outcome:
     wanted = of(stamp).items()
-    if base is None or wanted <= meta.properties.items():
+    if wanted <= meta.properties.items():
         return _found(meta.location)
     if meta.location == base:
         return _NOT_FOUND

@@ -86,7 +86,13 @@ class Page:
 
 
 class Files(Protocol):
-    """Lists what lies under a location."""
+    """Lists what lies under a location, and reads parts of single files."""
 
     def list(self, location: str, *, after: str | None = None, limit: int = 1000) -> Page:
         """Files under it at any depth, after a location, at most so many."""
+
+    def look(self, location: str) -> StoredFile | None:
+        """One file as it is now, or None when there is none."""
+
+    def part(self, location: str, start: int, length: int) -> bytes:
+        """Bytes from `start` on, as many as there are up to `length`; Missing when there is no such file."""

@@ -21,10 +21,10 @@ from firnline.facts.entries import Longs
 from firnline.facts.fanout import fanout
 from firnline.facts.folding import Fold, Group
 from firnline.facts.gathering import Gathered, Harvest, gather
+from firnline.facts.heads import kept_head
 from firnline.facts.lines import ManifestLine
 from firnline.facts.meta import Snapshot, TableMeta
 from firnline.facts.ports import Cache, Manifests
-from firnline.facts.reading import head_of
 from firnline.facts.single_values import partition_name, source_types
 from firnline.facts.totals import Totals, totals
 from firnline.facts.values import (
@@ -78,7 +78,7 @@ def observe(
     """Everything metadata tells of the table at its current snapshot. Without `sizes`, its own property says them."""
     meta = source.meta
     sizes = sizes or thresholds(meta)
-    lines, unlisted = head_of(source.manifests, meta)
+    lines, unlisted = kept_head(source.manifests, source.cache, meta)
     data = [line for line in lines if line.content == "data"]
     folds = _folds(source, data, sizes)
     specs = {spec.spec_id or 0: spec for spec in meta.specs}

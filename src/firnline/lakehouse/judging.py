@@ -36,7 +36,8 @@ if TYPE_CHECKING:
     from firnline.lakehouse.opening import Lakehouse
     from firnline.loop.ports import Ledger
 
-PARALLEL = 4  # tables looked at together: on object stores most of a look is waiting; here it is mostly the processor
+PARALLEL = 4  # tables looked at together: on this machine a look is mostly the processor
+PARALLEL_REMOTE = 16  # on object stores it is mostly waiting
 EVENTS_MAX = 400  # of a table's ledger: enough to tell whether conflicts rise
 CONFLICT_SPAN = timedelta(days=7)
 LISTING_PAGES_MAX = 1000  # a million files: a look, not an inventory
@@ -52,6 +53,8 @@ class Fleet:
     tables: tuple[Judgement, ...]
     sights: Mapping[str, Sight]
     skipped: tuple[tuple[str, str], ...] = ()
+    unlisted: str | None = None  # what of the catalog may not even be listed, and why
+    unheard: str | None = None  # why the ledger said nothing: what rests on past runs was not judged
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +75,7 @@ class Judging:
 
     def __init__(self, lakehouse: Lakehouse) -> None:
         self._lakehouse = lakehouse
+        self._unheard: FirnlineError | None = None  # of the ledger: asked no more, for every table would wait for it
 
     @cached_property
     def _declarations(self) -> Mapping[Identifier, Declaration]:
@@ -102,14 +106,16 @@ class Judging:
         return Explained(subject, judging.judgement(subject, judging.judge(subject)))
 
     def status(
-        self, patterns: Sequence[str] = (), *, parallel: int = PARALLEL, on_table: OnTable | None = None
+        self, patterns: Sequence[str] = (), *, parallel: int | None = None, on_table: OnTable | None = None
     ) -> Fleet:
         """Every table, or those of these names and globs, worst first."""
+        at_once = parallel or (PARALLEL if self._lakehouse.settings.catalog.type == "sqlite" else PARALLEL_REMOTE)
         now = datetime.now(UTC)
-        chosen = _chosen(tuple(self._lakehouse.pointers.list()), patterns)
+        pointers, closed = catalogs.listed(self._lakehouse)
+        chosen = _chosen(pointers, patterns)
         tables = [each for each in chosen if _is_table(each)]
         judged: list[tuple[Judgement, Sight]] = []
-        for done, each in enumerate(self._judged(tables, parallel), 1):
+        for done, each in enumerate(self._judged(tables, at_once), 1):
             judged.append(each)
             if on_table is not None:
                 on_table(done, len(tables))
@@ -118,7 +124,8 @@ class Judging:
         skipped = tuple((str(each.identifier), each.kind) for each in chosen if not _is_table(each))
         if not patterns:
             self._remember(Look(instants.to_millis(now), sights))
-        return Fleet(now, ranked, sights, skipped)
+        unheard = None if self._unheard is None else str(self._unheard)
+        return Fleet(now, ranked, sights, skipped, None if closed is None else str(closed), unheard)
 
     def since(self, fleet: Fleet, when: str) -> tuple[Look, tuple[looks.Change, ...]]:
         """What changed since an earlier look: the newest one at least that old, or the oldest there is."""
@@ -177,12 +184,11 @@ class Judging:
         from firnline.facts.references import references
         from firnline.facts.storage import look
 
-        files = catalogs.files(self._lakehouse.settings)
         others = tuple(self._other_locations(subject.facts))
         return look(
             source.meta,
             references(source.meta, source.manifests),
-            files,
+            self._lakehouse.files,
             self._lakehouse.blobs,
             now_millis=subject.now_millis,
             young_ms=subject.policy.whole("young-file-age"),
@@ -192,25 +198,25 @@ class Judging:
 
     def _other_locations(self, facts: TableFacts) -> Iterator[str]:
         """Where the other tables of the catalog lie: a metadata file is two folders below its table's location."""
-        for each in self._lakehouse.pointers.list():
+        for each in catalogs.listed(self._lakehouse)[0]:
             if each.metadata_location is not None and each.identifier != facts.identifier:
                 yield each.metadata_location.rsplit("/", 2)[0]
 
     def _past(self) -> Ledger | None:
         """The ledger as it is now, for looking: once for all tables. None where there is none to read."""
-        from firnline.lakehouse import ledger
-
         try:
-            return ledger.past(self._lakehouse.state)
-        except FirnlineError:
+            return self._lakehouse.state.looking()
+        except FirnlineError as error:
+            self._unheard = error
             return None
 
     def _runs(self, uuid: str | None, past: Ledger | None) -> RunFigures | None:
-        if uuid is None or past is None:
+        if uuid is None or past is None or self._unheard is not None:
             return None
         try:
             events = past.table(f"{self._lakehouse.settings.catalog.name}/{uuid}", EVENTS_MAX)
-        except FirnlineError:
+        except FirnlineError as error:
+            self._unheard = error
             return None
         return _run_figures(events, datetime.now(UTC))
 

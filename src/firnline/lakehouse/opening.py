@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,14 +17,16 @@ from firnline.core.errors import Refused
 if TYPE_CHECKING:
     from firnline.adapters.answers import Answer
     from firnline.core.types import Json
-    from firnline.facts.ports import Blobs, Manifests, Pointers
-    from firnline.lakehouse.doctor import Check
+    from firnline.facts.ports import Blobs, Files, Manifests, Pointers
+    from firnline.lakehouse.catalogs import Connection
+    from firnline.lakehouse.checks import Check
     from firnline.lakehouse.facts import Facts
     from firnline.lakehouse.history import History
     from firnline.lakehouse.judging import Judging
-    from firnline.lakehouse.ledger import RunShown, StateFile
+    from firnline.lakehouse.ledger import RunShown, StatePlace
     from firnline.lakehouse.plans import Preview
     from firnline.lakehouse.spark import Spark
+    from firnline.lakehouse.storage import Storage
     from firnline.lakehouse.tables import Tables
     from firnline.loop.commits import Commits
     from firnline.loop.ports import Leases, Ledger, RunSummary
@@ -52,8 +55,18 @@ class Lakehouse:
         project: str | Path = ".", env: str | None = None, spark: Any = None, notify: Notify = _silent
     ) -> Lakehouse:
         """Open the project in this folder or above it, in one environment."""
-        settings = lakehouse_config.load(Path(project), env, os.environ)
+        from firnline.lakehouse import stack
+
+        settings = stack.resolved(lakehouse_config.load(Path(project), env, os.environ))
         return Lakehouse(settings, spark=spark, notify=notify)
+
+    def in_catalog(self, name: str) -> Lakehouse:
+        """The same lakehouse, looking at one of its other catalogs."""
+        if name == self.settings.catalog.name:
+            return self
+        environment = self.settings.environment
+        alone = replace(environment, catalogs={name: environment.catalogs[name]})
+        return Lakehouse(replace(self.settings, environment=alone), notify=self.notify)
 
     @property
     def root(self) -> Path:
@@ -74,26 +87,39 @@ class Lakehouse:
             )
 
     @cached_property
+    def connection(self) -> Connection:
+        """The catalog, by whichever adapter stands for its type."""
+        from firnline.lakehouse.catalogs import Connection
+
+        return Connection(self)
+
+    @property
     def pointers(self) -> Pointers:
         """The listing half of the catalog."""
-        from firnline.lakehouse import catalogs
-
-        return catalogs.pointers(self.settings)
+        return self.connection.pointers
 
     @cached_property
+    def storage(self) -> Storage:
+        """Where files are."""
+        from firnline.lakehouse.storage import Storage
+
+        return Storage(self.settings.catalog, self.connection.vended)
+
+    @property
     def blobs(self) -> Blobs:
         """Reads metadata files."""
-        from firnline.lakehouse import catalogs
+        return self.storage.files
 
-        return catalogs.blobs(self.settings)
+    @property
+    def files(self) -> Files:
+        """Lists locations, and reads parts of files."""
+        return self.storage.files
 
-    @cached_property
+    @property
     def commits(self) -> Commits:
-        """Makes commits: PyIceberg where it can, the JVM, started then, where it must."""
-        from firnline.lakehouse import catalogs
-
+        """Makes commits, without a JVM where that can be."""
         self.require_write("Committing")
-        return catalogs.commits(self)
+        return self.connection.commits
 
     @cached_property
     def spark(self) -> Spark:
@@ -105,9 +131,9 @@ class Lakehouse:
     @cached_property
     def manifests(self) -> Manifests:
         """Reads manifests."""
-        from firnline.lakehouse import catalogs
+        from firnline.adapters.iceberg.manifests import IcebergManifests
 
-        return catalogs.manifests(self.settings)
+        return IcebergManifests(self.blobs)
 
     @cached_property
     def registry(self) -> Registry:
@@ -117,25 +143,21 @@ class Lakehouse:
         return steps.registry(self)
 
     @cached_property
-    def state(self) -> StateFile:
+    def state(self) -> StatePlace:
         """Where leases and ledger lie; opened when used."""
-        from firnline.lakehouse.ledger import StateFile
+        from firnline.lakehouse.ledger import StatePlace
 
-        return StateFile(self.settings, may_write=self.may_write)
+        return StatePlace(self.settings, may_write=self.may_write)
 
-    @cached_property
+    @property
     def leases(self) -> Leases:
         """Who holds what."""
-        from firnline.lakehouse import ledger
+        return self.state.leases
 
-        return ledger.leases(self.state)
-
-    @cached_property
+    @property
     def ledger(self) -> Ledger:
         """What was done, append-only."""
-        from firnline.lakehouse import ledger
-
-        return ledger.ledger(self.state)
+        return self.state.ledger
 
     @cached_property
     def surroundings(self) -> Surroundings:

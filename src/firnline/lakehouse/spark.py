@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 from firnline.adapters.local import java, machine
 from firnline.adapters.spark import coordinates, jars
+from firnline.adapters.spark.catalogs import CATALOG
+from firnline.adapters.spark.deploying import Target, deployed, dropped
 from firnline.adapters.spark.jars import JarState
-from firnline.adapters.spark.settings import CATALOG, SparkSettings, spark_settings
+from firnline.adapters.spark.settings import SparkSettings, spark_settings
 from firnline.config import embedded, secrets
 from firnline.config.values import LakehouseSettings
 from firnline.core.errors import Missing
@@ -26,6 +28,9 @@ if TYPE_CHECKING:
     from firnline.lakehouse.opening import Lakehouse
 
 Notify = Callable[[str], AbstractContextManager[None]]
+
+
+__all__ = ["Notify", "Spark", "Target", "count_nulls"]
 
 
 class Spark:
@@ -47,7 +52,19 @@ class Spark:
     @cached_property
     def settings(self) -> SparkSettings:
         """What this environment means to Spark."""
-        return spark_settings(self._lakehouse.environment, self._lakehouse.root)
+        lakehouse = self._lakehouse
+        # In the order that Firnline's own clients ask them.
+        region = self._env.get("AWS_REGION") or self._env.get("AWS_DEFAULT_REGION")
+        return spark_settings(lakehouse.environment, lakehouse.root, region=region, locations=self._locations)
+
+    @property
+    def _locations(self) -> list[str]:
+        return [each.location for each in self._lakehouse.namespaces if each.location]
+
+    @property
+    def needed(self) -> tuple[coordinates.Coordinate, ...]:
+        """The jars that Spark needs for this lakehouse: the AWS bundle for the location of a namespace too."""
+        return coordinates.needed(self._lakehouse.environment, self._locations)
 
     @cached_property
     def root(self) -> SparkRoot:
@@ -57,7 +74,8 @@ class Spark:
 
         self._prepare_catalogs()
         with self._notify("Starting Spark"):
-            return session.open_root(self.settings, self._start, machine.cache_folder(self._env), self._given)
+            names = [coordinate.file_name for coordinate in self.needed]
+            return session.open_root(self.settings, self._start, machine.cache_folder(self._env), self._given, names)
 
     def isolated(self) -> Session:
         """A session of its own for one step."""
@@ -66,6 +84,8 @@ class Spark:
     def _prepare_catalogs(self) -> None:
         environment = self._lakehouse.environment
         for catalog in environment.catalogs.values():
+            if catalog.type != "sqlite":
+                continue
             database = embedded.places(catalog, self._lakehouse.root).database
             if environment.access != "read":
                 database.parent.mkdir(parents=True, exist_ok=True)
@@ -80,9 +100,8 @@ class Spark:
         from firnline.adapters.spark.launching import Start
 
         found = self.java()
-        needed = coordinates.needed(self._lakehouse.environment)
-        located = jars.locate(needed, self.place, found.command, self._env, self._notify)
-        return Start(launch, located, found.home, self.place.cache)
+        located = jars.locate(self.needed, self.place, found.command, self._env, self._notify)
+        return Start(launch, located, found.home, self.place.cache, self.settings.environ)
 
     @cached_property
     def place(self) -> jars.Place:
@@ -90,16 +109,14 @@ class Spark:
         settings = self._lakehouse.environment.jars
         return jars.Place(settings, Path(self._lakehouse.root), machine.cache_folder(self._env))
 
-    def conf(self) -> dict[str, str]:
-        """What a Spark of the user's own is started with, jars included: the files when all are here, else their
+    def conf(self, target: Target = Target.LOCAL) -> dict[str, str]:
+        """What a Spark of the user's own is started with, there. Here, jars are the files when all are here, else their
         coordinates. A secret stands as the reference it was given by, or masked.
         """
-        shown = {setting.key: str(setting.value) for setting in self._lakehouse.settings if setting.secret}
-        conf = {
-            key: shown.get(_setting_of(key), secrets.mask(key.rsplit(".", 1)[-1], value))
-            for key, value in self.settings.all.items()
-        }
-        needed = coordinates.needed(self._lakehouse.environment)
+        needed = self.needed
+        conf = deployed(target, self._shown(), needed)
+        if target is not Target.LOCAL:
+            return conf
         found = jars.look(needed, self.place, remember=self._lakehouse.environment.access != "read")
         if all(jar.state is JarState.VERIFIED for jar in found):
             key, ours = "spark.jars", [str(jar.path) for jar in found]
@@ -107,6 +124,17 @@ class Spark:
             key, ours = "spark.jars.packages", [str(coordinate) for coordinate in needed]
         theirs = [name for name in conf.get(key, "").split(",") if name]
         return conf | {key: ",".join((*ours, *theirs))}
+
+    def left_out(self, target: Target) -> tuple[str, ...]:
+        """Settings with credentials that a job's role makes needless, left out of `conf`."""
+        return dropped(target, self._shown())
+
+    def _shown(self) -> dict[str, str]:
+        shown = {setting.key: str(setting.value) for setting in self._lakehouse.settings if setting.secret}
+        return {
+            key: shown.get(_setting_of(key), secrets.mask(key.rsplit(".", 1)[-1], value))
+            for key, value in self.settings.all.items()
+        }
 
     def java(self) -> java.Java:
         """The Java that Spark is run with."""

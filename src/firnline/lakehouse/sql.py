@@ -13,6 +13,7 @@ from firnline.core.ids import Identifier
 from firnline.core.suggest import did_you_mean
 from firnline.facts import at as points
 from firnline.facts.meta import TableMeta
+from firnline.lakehouse.catalogs import listed
 
 if TYPE_CHECKING:
     from firnline.adapters.duckdb.queries import Scan
@@ -65,12 +66,14 @@ def _on_spark(lakehouse: Lakehouse, statement: str, at: str | None, limit: int |
 def _on_duckdb(lakehouse: Lakehouse, statement: str, at: str | None, limit: int | None) -> Answer:
     from firnline.adapters.duckdb import queries, statements
     from firnline.adapters.duckdb.connection import ICEBERG, connect
+    from firnline.adapters.schemes import S3
 
     with connect(()) as parser:
         named = statements.mentions(parser, statement)
-    connection = connect(ICEBERG if named else ())
+    tables = {parts: _table(lakehouse, _namespaced(parts)) for parts in named}
+    remote = [meta for _, meta in tables.values() if meta.location.startswith(S3)]
+    connection = connect(ICEBERG if named else (), stores=lakehouse.storage.stores(remote))
     try:
-        tables = {parts: _table(lakehouse, _namespaced(parts)) for parts in named}
         pins = {} if at is None else {parts: _snapshot(*tables[parts], at) for parts in named}
         queries.open_tables(connection, [_scan(parts, meta, pins) for parts, (_, meta) in tables.items()])
         with lakehouse.notify(_RUNNING):
@@ -92,10 +95,10 @@ def _table(lakehouse: Lakehouse, parts: Sequence[str]) -> tuple[Identifier, Tabl
     """The table a name means: with the catalog before it or not, and as Spark has them, its metadata tables too."""
     catalogs = lakehouse.settings.environment.catalogs
     if len(parts) > 2 and parts[0] in catalogs:
-        lakehouse, parts = _in_catalog(lakehouse, parts[0]), parts[1:]
+        lakehouse, parts = lakehouse.in_catalog(parts[0]), parts[1:]
     if len(parts) < 2:
         name = ".".join(parts)
-        known = [str(pointer.identifier) for pointer in lakehouse.pointers.list() if pointer.identifier.name == name]
+        known = [str(one.identifier) for one in listed(lakehouse)[0] if one.identifier.name == name]
         raise BadInput(
             f"{name!r} is not a table: a table needs a namespace.",
             next_step=f"Did you mean {known[0]!r}?" if known else "Write it as NAMESPACE.TABLE.",
@@ -105,15 +108,6 @@ def _table(lakehouse: Lakehouse, parts: Sequence[str]) -> tuple[Identifier, Tabl
     if above.namespace and lakehouse.pointers.find(identifier) is None and lakehouse.pointers.find(above) is not None:
         identifier = above
     return identifier, lakehouse.tables.load(identifier)
-
-
-def _in_catalog(lakehouse: Lakehouse, name: str) -> Lakehouse:
-    """The same lakehouse, looking at one of its other catalogs."""
-    if name == lakehouse.settings.catalog.name:
-        return lakehouse
-    environment = lakehouse.settings.environment
-    alone = replace(environment, catalogs={name: environment.catalogs[name]})
-    return type(lakehouse)(replace(lakehouse.settings, environment=alone))
 
 
 def _namespaced(parts: tuple[str, ...]) -> tuple[str, ...]:

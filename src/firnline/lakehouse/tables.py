@@ -5,24 +5,25 @@ from __future__ import annotations
 import fnmatch
 import uuid
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from firnline.config import embedded
+from firnline.config import endpoints
 from firnline.config import tables as table_files
 from firnline.config import write as writing
 from firnline.config.values import Declaration
 from firnline.core import instants
-from firnline.core.errors import BadInput, FirnlineError, Refused
+from firnline.core.errors import BadInput, FirnlineError, Partial, Refused
 from firnline.core.ids import Identifier
 from firnline.core.suggest import did_you_mean
 from firnline.facts import meta as metadata
 from firnline.facts import summaries
 from firnline.facts.meta import TableMeta
 from firnline.facts.ports import Pointer
-from firnline.lakehouse import catalogs, ledger, plans, showing
+from firnline.lakehouse import catalogs, ledger, plans, renames, showing
 from firnline.lakehouse.plans import Preview
 from firnline.loop.intents import Settled
 from firnline.loop.values import Note, OutcomeKind
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
 # Sizes of files are in the manifests, one read each: beyond this many, bytes are said to be unknown.
 MANIFESTS_READ_MAX = 64
 UNDECLARED_NAMED_MAX = 10
+READ_AT_ONCE = 8  # metadata files of a listing: most of it is waiting where they lie in an object store
 _TOTALS = ("total-records", "total-data-files", "total-files-size")
 
 
@@ -54,6 +56,14 @@ class Listed:
     bytes: int | None = None
     updated: datetime | None = None
     problem: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """Every entry of the catalog, and what to say of the namespaces that may not be listed."""
+
+    tables: tuple[Listed, ...]
+    unlisted: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,18 +96,30 @@ class Tables:
         """What would change. Starts no JVM, unless `count` lets Spark count nulls that metrics cannot tell."""
         loaded = self.declared()
         chosen = _choose(loaded.declarations, names)
-        pointers = {pointer.identifier: pointer for pointer in self._lakehouse.pointers.list()}
+        pointers, closed = self._pointers(chosen, whole=not names)
         known = {one.identifier: self._known(one, pointers.get(one.identifier), count=count) for one in chosen}
         planned = planning.plan(chosen, known, self._setting())
         cut_off = ledger.unsettled(self._lakehouse, self._keys(known))
         notes = (
             *(_settled_note(one) for one in cut_off),
             *planned.notes,
+            *(() if closed is None else (Note("catalog", str(closed), "warning"),)),
             *(() if names else _undeclared(pointers, loaded.declarations)),
         )
         plan = plans.new(self._lakehouse, planned.steps, notes)
         settle = tuple(dict.fromkeys(one.table for one in cut_off))
         return Preview(plan, planned.refused, loaded.warnings, settle)
+
+    def _pointers(
+        self, chosen: Sequence[Declaration], *, whole: bool
+    ) -> tuple[dict[Identifier, Pointer], Partial | None]:
+        """The catalog's entries, those of declared tables at least: what may not be listed is asked for by name."""
+        listed, closed = catalogs.listed(self._lakehouse) if whole else ((), None)
+        found = {pointer.identifier: pointer for pointer in listed}
+        if whole and closed is None:
+            return found, None
+        asked = (self._lakehouse.pointers.find(one.identifier) for one in chosen if one.identifier not in found)
+        return found | {pointer.identifier: pointer for pointer in asked if pointer is not None}, closed
 
     def _keys(self, known: Mapping[Identifier, Known]) -> Iterator[str]:
         """Every lease key a step on one of these tables could have had."""
@@ -110,10 +132,12 @@ class Tables:
 
     def _setting(self) -> planning.Setting:
         settings = self._lakehouse.settings
-        place = embedded.places(settings.catalog, settings.root)
+        connection = self._lakehouse.connection
         return planning.Setting(
             catalog=settings.catalog.name,
-            warehouse=place.warehouse,
+            warehouse=connection.warehouse,
+            assigned=connection.assigns_locations,
+            defaults=endpoints.table_defaults(settings.catalog),
             new_uuid=uuid.uuid4,
             namespaces=self._lakehouse.pointers.namespaces(),
             declared=settings.namespaces,
@@ -168,13 +192,13 @@ class Tables:
             counted = spark.count_nulls(self._lakehouse, identifier, meta, wanted)
         return replace(evidence, nulls={**evidence.nulls, **counted}, counted=True)
 
-    def list(self) -> tuple[Listed, ...]:
+    def list(self) -> Listing:
         """Every entry of the catalog; what cannot be read is listed with the reason."""
         declared = {declaration.identifier for declaration in self.declared().declarations}
-        return tuple(
-            self._listed(pointer, declared=pointer.identifier in declared)
-            for pointer in self._lakehouse.pointers.list()
-        )
+        pointers, closed = catalogs.listed(self._lakehouse)
+        with ThreadPoolExecutor(READ_AT_ONCE) as pool:
+            entries = pool.map(lambda one: self._listed(one, declared=one.identifier in declared), pointers)
+            return Listing(tuple(entries), None if closed is None else str(closed))
 
     def _listed(self, pointer: Pointer, *, declared: bool) -> Listed:
         name = str(pointer.identifier)
@@ -197,9 +221,12 @@ class Tables:
         """Write a table file for every table of this name or glob (`db.*`). Existing files are kept without `force`."""
         loaded = self.declared().declarations
         declared = {declaration.identifier for declaration in loaded}
-        pointers = [p for p in self._lakehouse.pointers.list() if _matches(p.identifier, pattern)]
+        listed, closed = catalogs.listed(self._lakehouse)
+        pointers = [pointer for pointer in listed if _matches(pointer.identifier, pattern)]
         if not pointers:
-            known = [str(pointer.identifier) for pointer in self._lakehouse.pointers.list()]
+            if closed is not None:
+                raise closed
+            known = [str(pointer.identifier) for pointer in listed]
             raise BadInput(f"No table matches {pattern!r}.", next_step=did_you_mean(pattern, known) or None)
         written: list[Path] = []
         skipped: list[Note] = []
@@ -213,9 +240,13 @@ class Tables:
                 skipped.append(Note(str(pointer.identifier), error.what, "warning"))
         return Adopted(tuple(written), tuple(skipped))
 
+    def rename(self, name: str, to: str) -> Preview:
+        """A plan that gives a table another name, its files where they are. Empty when it is its name already."""
+        return renames.preview(self._lakehouse, Identifier.parse(name), Identifier.parse(to))
+
     def _adopt(self, pointer: Pointer, *, force: bool, loaded: Iterable[Declaration]) -> Path:
         if pointer.kind != "table" or pointer.metadata_location is None:
-            raise Refused(f"a {pointer.kind}, not an Iceberg table: skipped.")
+            raise Refused(f"{catalogs.kind_of(pointer)}, not an Iceberg table: skipped.")
         declaration = adopting.declaration(pointer.identifier, self._parse(pointer))
         text = writing.declaration(declaration)
         path = self._file_of(pointer.identifier, loaded)

@@ -40,7 +40,7 @@ def verify(lakehouse: Lakehouse, name: str, *, at: str | None = None, readers: S
     moment = None if at is None else points.resolve(meta, at, datetime.now(UTC))
     subject = _subject(identifier, meta, moment)
     snapshot = moment or meta.snapshot
-    problems, counted = _presence(snapshot)
+    problems, counted = _presence(lakehouse, snapshot)
     found = {one: _reader(lakehouse, one) for one in chosen}
     there = {one: reader for one, reader in found.items() if not isinstance(reader, NotInstalled)}
     asked = compare.ask(subject, {one: reader.cannot for one, reader in there.items()})
@@ -85,12 +85,12 @@ def _schema_of(meta: TableMeta, snapshot: Snapshot) -> Schema:
     return found
 
 
-def _presence(snapshot: Snapshot | None) -> tuple[tuple[str, ...], int | None]:
+def _presence(lakehouse: Lakehouse, snapshot: Snapshot | None) -> tuple[tuple[str, ...], int | None]:
     from firnline.adapters.iceberg import presence
 
     if snapshot is None:
         return (), 0
-    found = presence.look(snapshot)
+    found = presence.look(snapshot, lakehouse.manifests, lakehouse.files)
     return found.problems, found.rows
 
 
@@ -104,11 +104,11 @@ def _reader(lakehouse: Lakehouse, name: ReaderName) -> Reader | NotInstalled:
         case ReaderName.PYICEBERG:
             from firnline.adapters.iceberg.reader import PyIcebergReader
 
-            return PyIcebergReader()
+            return PyIcebergReader(lakehouse.files)
         case ReaderName.DUCKDB:
             from firnline.adapters.duckdb.reader import DuckdbReader
 
-            return DuckdbReader()
+            return DuckdbReader(lakehouse.storage.access)
 
 
 def _spark(lakehouse: Lakehouse) -> Reader | NotInstalled:

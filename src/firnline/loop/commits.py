@@ -41,6 +41,11 @@ class Commits(Protocol):
     def drop(self, identifier: Identifier, uuid: str, *, purge: bool) -> Outcome:
         """Take the table out of the catalog if it still is the one of this uuid; with `purge`, delete its files."""
 
+    def rename(self, identifier: Identifier, uuid: str, to: Identifier) -> Outcome:
+        """The same table under another name, if it still is the one of this uuid; its files stay where they are.
+        NOT_DONE when the new name is taken, by a view too, or its namespace is not there, or the catalog cannot.
+        """
+
     def create_namespace(self, namespace: tuple[str, ...], properties: Mapping[str, str]) -> Outcome:
         """Make a namespace; NOT_DONE (not retryable) when it is there already."""
 

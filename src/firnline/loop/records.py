@@ -13,7 +13,7 @@ from enum import StrEnum
 from firnline.core.errors import EXIT_DONE, EXIT_FAILED, EXIT_INTERRUPTED, EXIT_PARTIAL, EXIT_REFUSED
 from firnline.core.ids import RunId, StepId
 from firnline.core.types import Json
-from firnline.loop.ports import Event, EventKind, RunSummary
+from firnline.loop.ports import AlreadyRecorded, Event, EventKind, RunSummary
 from firnline.loop.values import Outcome, OutcomeKind, Plan, Step, StepResult
 
 FACTS_CHARACTERS_MAX = 20_000  # facts are small figures; a careless step must not fill the ledger
@@ -150,4 +150,19 @@ def summarise(events: Sequence[Event]) -> RunSummary:
         verdict=str(end.body["verdict"]) if end else None,
         steps=int(first.body.get("steps", len(outcomes))),
         done=sum(outcome.kind is OutcomeKind.DONE for outcome in outcomes.values()),
+    )
+
+
+def canonical(body: Json) -> str:
+    """The one text of a body: two bodies are the same when their texts are."""
+    return json.dumps(body, sort_keys=True, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
+
+
+def already_recorded(event: Event) -> AlreadyRecorded:
+    """What a ledger answers to an event it has with another body."""
+    of = f"step {event.step} of run {event.run}" if event.step else f"run {event.run}"
+    return AlreadyRecorded(
+        f"The ledger already has another {event.kind.value!r} of {of}.",
+        why="What is recorded is never changed.",
+        next_step=f"See what happened: firnline ledger {event.run}",
     )

@@ -21,7 +21,7 @@ class Step:
     id: StepId
     kind: str
     subject: str  # the table or namespace, as people write it
-    lease: str  # the lease key: catalog and table uuid; for create, drop and rename, catalog and name
+    lease: str  # the lease key: catalog and table uuid; for create and drop, catalog and name
     body: Any
     base: str | None = None  # the metadata location the step was planned on
     requires: tuple[StepId, ...] = ()

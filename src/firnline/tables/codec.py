@@ -17,6 +17,7 @@ from firnline.tables.values import (
     Refusal,
     TableChange,
     TableDrop,
+    TableRename,
 )
 
 
@@ -59,6 +60,28 @@ def decode_drop(data: Json) -> TableDrop:
         bodies.text(data["uuid"]),
         bodies.flag(data["purge"]),
         _changes(data["changes"]),
+    )
+
+
+def encode_rename(body: TableRename) -> Json:
+    """`table.rename`."""
+    return {
+        "table": str(body.identifier),
+        "uuid": body.uuid,
+        "to": str(body.to),
+        "location": body.location,
+        "readers": list(body.readers),
+    }
+
+
+def decode_rename(data: Json) -> TableRename:
+    """The inverse of `encode_rename`."""
+    return TableRename(
+        Identifier.parse(bodies.text(data["table"])),
+        bodies.text(data["uuid"]),
+        Identifier.parse(bodies.text(data["to"])),
+        bodies.text(data["location"]),
+        tuple(bodies.text(item) for item in bodies.items(data["readers"])),
     )
 
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 import uuid
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from firnline.config.values import Declaration, NamespaceSettings
+from firnline.core.errors import BadInput
 from firnline.core.ids import Identifier, StepId
 from firnline.facts.meta import TableMeta
 from firnline.loop.values import Note, Step
@@ -27,6 +28,7 @@ from firnline.tables.values import (
     Refusal,
     TableChange,
     TableDrop,
+    TableRename,
 )
 
 _UNSAFE_IN_PATH = re.compile(r"[^\w.\-]")
@@ -46,10 +48,12 @@ class Setting:
     """What planning needs of the lakehouse: names, places, a source of uuids, the namespaces there and declared."""
 
     catalog: str
-    warehouse: str
+    warehouse: str | None
     new_uuid: Callable[[], uuid.UUID]
     namespaces: Mapping[tuple[str, ...], Mapping[str, str]]
     declared: tuple[NamespaceSettings, ...]
+    assigned: bool = False  # the catalog chooses the place of a table that does not say
+    defaults: Mapping[str, str] = field(default_factory=dict)  # properties of new tables that do not say
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,12 +169,18 @@ def _table(
             (),
             _waiting(declaration),
         )
-    difference = compare(declaration, have.meta, have.evidence)
+    difference = compare(_with_defaults(declaration, have.meta, setting.defaults), have.meta, have.evidence)
     if difference.request is None:
         return None, difference.refused, difference.notes
     body = _change(declaration, have.meta, difference)
     key = f"{setting.catalog}/{have.meta.uuid}"
     return _step(steps, CHANGE, subject, key, body, have.meta.location, requires), (), difference.notes
+
+
+def _with_defaults(declaration: Declaration, meta: TableMeta, defaults: Mapping[str, str]) -> Declaration:
+    """What a new table got from the catalog's defaults counts as declared: nobody need be told of it."""
+    kept = {key: value for key, value in defaults.items() if meta.properties.get(key) == value}
+    return replace(declaration, properties={**kept, **declaration.properties})
 
 
 def _not_a_table(subject: str, kind: str) -> Change:
@@ -190,20 +200,21 @@ def _create(declaration: Declaration, setting: Setting) -> TableChange:
     goal = target.new_table(declaration)
     new_uuid = setting.new_uuid()
     place = declaration.location or default_location(declaration.identifier, new_uuid, setting)
-    properties = {key: value for key, value in attributes.wanted_properties(declaration).items() if value is not None}
+    wanted = {**setting.defaults, **attributes.wanted_properties(declaration)}
+    properties = {key: value for key, value in wanted.items() if value is not None}
     count = len(declaration.schema.fields)
     change = Change(
         ChangeKind.CREATE_TABLE,
         str(declaration.identifier),
         after=f"{count} column{'s' if count != 1 else ''}, format {goal.format_version}",
-        detail=f"at {place}",
+        detail=f"at {place}" if place else "at a place the catalog chooses",
     )
-    body = request.create(goal, str(new_uuid), place.rstrip("/"), properties)
+    body = request.create(goal, str(new_uuid), place, properties)
     return TableChange(declaration.identifier, str(new_uuid), (change,), body, creates=True)
 
 
-def default_location(identifier: Identifier, new_uuid: uuid.UUID, setting: Setting) -> str:
-    """Under the namespace's location or the warehouse, with a piece of the uuid.
+def default_location(identifier: Identifier, new_uuid: uuid.UUID, setting: Setting) -> str | None:
+    """Under the namespace's location or the warehouse, with a piece of the uuid; None where the catalog chooses.
 
     The piece keeps a table apart from one of the same name that was dropped and whose files still lie there: without it
     the two would share a folder, and cleaning up after one would delete the other.
@@ -211,7 +222,16 @@ def default_location(identifier: Identifier, new_uuid: uuid.UUID, setting: Setti
     declared = next((item for item in setting.declared if item.namespace == identifier.namespace), None)
     known = setting.namespaces.get(identifier.namespace, {}).get("location")
     base = (declared.location if declared else None) or known
+    if base is None and setting.warehouse is None:
+        if setting.assigned:
+            return None
+        raise BadInput(
+            f"Nothing says where {identifier} is to lie: the catalog {setting.catalog!r} has no `warehouse`, "
+            f"the namespace no location and the table file no `location`.",
+            next_step="Set one of them.",
+        )
     if base is None:
+        assert setting.warehouse is not None
         base = "/".join([setting.warehouse.rstrip("/"), *(path_part(part) for part in identifier.namespace)])
     return f"{base.rstrip('/')}/{path_part(identifier.name)}-{new_uuid.hex[:8]}"
 
@@ -260,6 +280,7 @@ def overrides(steps: Iterable[Step]) -> tuple[str, ...]:
     return tuple(
         f"{step.subject}: {change.kind} {change.subject} accepted: {change.accepted}"
         for step in steps
+        if not isinstance(step.body, TableRename)
         for change in step.body.changes
         if change.accepted
     )

@@ -127,8 +127,8 @@ def _refs(
             updates.append(refs.update(attributes.target_ref(ref, current, meta)))
 
 
-def create(target: Target, uuid: str, location: str, properties: Mapping[str, str]) -> CommitRequest:
-    """The request that makes a new table."""
+def create(target: Target, uuid: str, location: str | None, properties: Mapping[str, str]) -> CommitRequest:
+    """The request that makes a new table. Without a location the catalog chooses one."""
     updates: list[dict[str, Any]] = [
         {"action": "assign-uuid", "uuid": uuid},
         {"action": "upgrade-format-version", "format-version": target.format_version},
@@ -142,7 +142,7 @@ def create(target: Target, uuid: str, location: str, properties: Mapping[str, st
         {"action": "set-default-spec", "spec-id": -1},
         {"action": "add-sort-order", "sort-order": order_to_json(target.order)},
         {"action": "set-default-sort-order", "sort-order-id": -1},
-        {"action": "set-location", "location": location},
+        *([{"action": "set-location", "location": location.rstrip("/")}] if location else []),
         {"action": "set-properties", "updates": dict(properties)},
     ]
     return CommitRequest(({"type": "assert-create"},), tuple(updates))

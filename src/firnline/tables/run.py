@@ -14,7 +14,17 @@ from firnline.loop.commits import Commits
 from firnline.loop.registry import StepKind
 from firnline.loop.values import Outcome, OutcomeKind, Stamp, Step
 from firnline.tables import codec, vet
-from firnline.tables.values import CHANGE, CREATE, DROP, NAMESPACE, NamespaceChange, TableChange, TableDrop
+from firnline.tables.values import (
+    CHANGE,
+    CREATE,
+    DROP,
+    NAMESPACE,
+    RENAME,
+    NamespaceChange,
+    TableChange,
+    TableDrop,
+    TableRename,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +48,11 @@ class Effects:
         meta = observe.at(self.blobs, pointer)
         return vet.FreshTable(meta, pointer.kind, self.declared_drop(identifier))
 
+    def names(self, body: TableRename) -> vet.FreshNames:
+        """What vetting needs to know of a rename."""
+        taken = self.pointers.find(body.to)
+        return vet.FreshNames(self.load(body.identifier), None if taken is None else taken.kind)
+
 
 def kinds(effects: Effects) -> tuple[StepKind, ...]:
     """The step kinds of this capability over these ports."""
@@ -52,6 +67,15 @@ def kinds(effects: Effects) -> tuple[StepKind, ...]:
             vet=vet.drop,
             run=lambda step, _: _drop(effects, step.body),
             settle=lambda step, _: _settle_drop(effects, step.body),
+        ),
+        StepKind(
+            name=RENAME,
+            encode=codec.encode_rename,
+            decode=codec.decode_rename,
+            observe=lambda step: effects.names(step.body),
+            vet=vet.rename,
+            run=lambda step, _: _rename(effects, step.body),
+            settle=lambda step, _: _settle_rename(effects, step.body),
         ),
         StepKind(
             name=NAMESPACE,
@@ -99,6 +123,25 @@ def _settle_drop(effects: Effects, body: TableDrop) -> Outcome:
     if meta is None or meta.uuid != body.uuid:
         return Outcome(OutcomeKind.DONE, "the table is no longer in the catalog")
     return Outcome(OutcomeKind.NOT_DONE, "the table is still in the catalog", retryable=True)
+
+
+def _rename(effects: Effects, body: TableRename) -> Outcome:
+    return effects.commits().rename(body.identifier, body.uuid, body.to)
+
+
+def _settle_rename(effects: Effects, body: TableRename) -> Outcome:
+    """Under the new name it was done, under the old one not. Under neither it was taken elsewhere, or went from the one
+    to the other between our two looks: nobody can say.
+    """
+    try:
+        new, old = effects.load(body.to), effects.load(body.identifier)
+    except FirnlineError as error:
+        return Outcome(OutcomeKind.UNKNOWN, f"could not look: {error.what}")
+    if new is not None and new.uuid == body.uuid:
+        return Outcome(OutcomeKind.DONE, "the table has its new name", {"metadata-location": new.location})
+    if old is not None and old.uuid == body.uuid:
+        return Outcome(OutcomeKind.NOT_DONE, "the table still has its old name", retryable=True)
+    return Outcome(OutcomeKind.UNKNOWN, f"the table is neither {body.identifier} nor {body.to}")
 
 
 def _namespace(effects: Effects, body: NamespaceChange) -> Outcome:

@@ -12,6 +12,7 @@ from firnline.loop.commits import CommitRequest
 CHANGE = "table.change"
 CREATE = "table.create"
 DROP = "table.drop"
+RENAME = "table.rename"
 NAMESPACE = "namespace.change"
 
 
@@ -147,6 +148,17 @@ class TableDrop:
     uuid: str
     purge: bool
     changes: tuple[Change, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TableRename:
+    """Body of `table.rename`. Not a `Change`: no table file asks for it."""
+
+    identifier: Identifier
+    uuid: str
+    to: Identifier
+    location: str  # the table's folder, which stays
+    readers: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

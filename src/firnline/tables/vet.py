@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from firnline.facts import requirements
 from firnline.facts.meta import TableMeta
 from firnline.loop.values import Objection, Step
-from firnline.tables.values import NamespaceChange, TableChange, TableDrop
+from firnline.tables.values import NamespaceChange, TableChange, TableDrop, TableRename
 
 PLAN_AGAIN = "Plan again: `firnline plan` says what is left to do."
+LOOK_AGAIN = "Look at the catalog with `firnline tables list`, then give the command again."
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,6 +20,14 @@ class FreshTable:
     meta: TableMeta | None
     kind: str | None = None  # table, view, other; None when nothing has this name
     declared_drop: bool | None = None  # None: not declared to be dropped; else whether with purge
+
+
+@dataclass(frozen=True, slots=True)
+class FreshNames:
+    """What has the old name and the new one now. `taken` is the kind of what has the new one, None: nothing."""
+
+    meta: TableMeta | None
+    taken: str | None
 
 
 def change(step: Step, fresh: FreshTable) -> tuple[Objection, ...]:
@@ -52,6 +61,21 @@ def drop(step: Step, fresh: FreshTable) -> tuple[Objection, ...]:
         found.append(Objection(f"No table file says that {body.identifier} is to be dropped.", PLAN_AGAIN))
     elif body.purge and not fresh.declared_drop:
         found.append(Objection(f"The file of {body.identifier} does not say `purge: true`.", PLAN_AGAIN))
+    return tuple(found)
+
+
+def rename(step: Step, fresh: FreshNames) -> tuple[Objection, ...]:
+    """A rename needs the very table, and a name that is free."""
+    body = step.body
+    assert isinstance(body, TableRename)
+    if fresh.meta is None:
+        return (Objection(f"{body.identifier} is gone from the catalog.", LOOK_AGAIN),)
+    found: list[Objection] = []
+    if fresh.meta.uuid != body.uuid:
+        found.append(Objection(f"{body.identifier} was replaced by another table since the plan.", LOOK_AGAIN))
+    if fresh.taken is not None:
+        what = "a table" if fresh.taken == "table" else f"something else (a {fresh.taken})"
+        found.append(Objection(f"{body.to} is taken: {what} has this name.", LOOK_AGAIN))
     return tuple(found)
 
 

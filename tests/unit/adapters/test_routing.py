@@ -8,10 +8,11 @@ import pytest
 
 from firnline.adapters import outcomes
 from firnline.adapters.iceberg import staging
-from firnline.adapters.requests import ROUND_TRIP
+from firnline.adapters.requests import ROUND_TRIP, Unfit
 from firnline.adapters.routing import RoutedCommits
+from firnline.core.errors import Failed
 from firnline.loop.commits import CommitRequest
-from firnline.loop.values import Outcome
+from firnline.loop.values import Outcome, OutcomeKind
 from tests.committing import ID, NAME, ORDERS, changing, creating, properties, requiring, with_fields
 
 
@@ -34,6 +35,10 @@ class Recorder:
 
     def drop(self, *_: object, purge: bool) -> Outcome:
         self.asked.append(f"drop {purge}")
+        return outcomes.done(None)
+
+    def rename(self, *_: object) -> Outcome:
+        self.asked.append("rename")
         return outcomes.done(None)
 
     def create_namespace(self, *_: object) -> Outcome:
@@ -113,10 +118,24 @@ def test_handing_on(outcome: Outcome, asked: list[str]) -> None:
     assert (answer is outcome) is (asked == LIGHT)
 
 
+@pytest.mark.parametrize("error", [Failed("The catalog did not answer."), Unfit("shop.orders is a view")])
+def test_a_table_that_cannot_be_looked_at_is_not_committed(error: Exception) -> None:
+    """Nothing was sent when the look before a commit fails: not done, and never unknown."""
+
+    class Blind(Recorder):
+        def format_version(self, _: object) -> int | None:
+            raise error
+
+    recorder = Blind(2, outcomes.done(None))
+    outcome = recorder.routed.commit(ORDERS, properties(a="1"))
+    assert (outcome.kind, outcome.detail, recorder.asked) == (OutcomeKind.NOT_DONE, str(error), [])
+
+
 def test_what_never_needs_a_jvm() -> None:
-    """Drops and namespaces go without one, whatever the format."""
+    """Drops, renames and namespaces go without one, whatever the format."""
     recorder = Recorder(3, outcomes.done(None))
     recorder.routed.drop(ORDERS, "uuid", purge=True)
+    recorder.routed.rename(ORDERS, "uuid", ORDERS)
     recorder.routed.create_namespace(("a",), {})
     recorder.routed.update_namespace(("a",), {}, ())
-    assert recorder.asked == ["drop True", "create_namespace", "update_namespace"]
+    assert recorder.asked == ["drop True", "rename", "create_namespace", "update_namespace"]

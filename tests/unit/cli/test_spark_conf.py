@@ -18,7 +18,8 @@ version: 1
 name: shop
 environments:
   local:
-    catalogs: {lake: {type: sqlite, s3.secret-access-key: "${env:THE_KEY}", s3.region: "${env:REGION}"}}
+    catalogs:
+      lake: {type: sqlite, s3.access-key-id: AKIA, s3.secret-access-key: "${env:THE_KEY}", s3.region: "${env:REGION}"}
     engine: {conf: {spark.note: 'a "quoted" $word', spark.their.password: "${env:THE_KEY}"}}
 """
 SECRET = "hunter2-and-more"
@@ -114,3 +115,45 @@ def test_nothing_is_written(project: Path) -> None:
     """Printing settings makes no folder and no file in the project."""
     assert app.run(["spark-conf"]) == EXIT_DONE
     assert [path.name for path in project.iterdir()] == ["lakehouse.yaml"]
+
+
+def run_for(capsys: pytest.CaptureFixture[str], place: str, *more: str) -> tuple[str, str]:
+    """What the command prints for a place that runs Spark, and what it says beside it."""
+    assert app.run(["spark-conf", "--for", place, *more]) == EXIT_DONE
+    return capsys.readouterr()
+
+
+@pytest.mark.parametrize("place", ["emr-serverless", "glue"])
+def test_a_role_needs_no_keys(capsys: pytest.CaptureFixture[str], place: str) -> None:
+    """Where a job has a role, our keys stay behind, even as references, and that is said."""
+    out, err = run_for(capsys, place)
+    assert "access-key" not in out
+    assert "Left out" in err
+    assert "spark.sql.catalog.lake.s3.secret-access-key" in err
+
+
+@pytest.mark.parametrize("place", ["spark-submit", "emr-serverless", "glue"])
+def test_elsewhere_is_no_laptop(capsys: pytest.CaptureFixture[str], place: str) -> None:
+    """The master, the loopback address and the small heap of a laptop are not carried elsewhere."""
+    out, _ = run_for(capsys, place, "--format", "json")
+    assert not {"spark.master", "spark.driver.host", "spark.driver.memory", "spark.ui.enabled"} & set(json.loads(out))
+
+
+def test_emr_uses_its_own_iceberg(capsys: pytest.CaptureFixture[str]) -> None:
+    """EMR Serverless is told where its Iceberg is, in one line of options; none of our jars."""
+    out, _ = run_for(capsys, "emr-serverless")
+    assert out.count("\n") == 1
+    options = shlex.split(out)
+    assert set(options[::2]) == {"--conf"}
+    assert "spark.jars=/usr/share/aws/iceberg/lib/iceberg-spark3-runtime.jar" in options
+    assert "packages" not in out
+
+
+def test_glue_takes_one_argument(capsys: pytest.CaptureFixture[str]) -> None:
+    """A Glue job takes `--conf` once: all settings stand in it, and Iceberg is asked for."""
+    out, _ = run_for(capsys, "glue")
+    arguments = json.loads(out)
+    assert arguments["--datalake-formats"] == "iceberg"
+    settings = dict(each.split("=", 1) for each in arguments["--conf"].split(" --conf "))
+    assert settings["spark.sql.catalog.lake.type"] == "jdbc"
+    assert not [key for key in settings if key.startswith("spark.jars")]

@@ -130,6 +130,19 @@ def test_settling_a_creation(shelf: Shelf, kind: OutcomeKind, retryable: bool) -
     assert (found.kind, found.retryable) == (kind, retryable)
 
 
+@pytest.mark.parametrize("versions", [(MARK,), ({**MARK, "a": "1"}, OTHER), (MARK, OTHER, OTHER)])
+def test_settling_a_creation_under_another_uuid(versions: tuple[Mapping[str, str], ...]) -> None:
+    """A catalog that gives a new table a uuid of its own made it all the same: the step's mark says so."""
+    found = settled(chain(*versions, uuid="the catalog's choice"), base=None)
+    assert (found.kind, found.facts) == (DONE, {"metadata-location": "v0"})
+
+
+def test_a_creation_that_cannot_be_looked_for_is_unknown() -> None:
+    """A version that cannot be read might be the one that was made."""
+    shelf = chain(MARK, OTHER, uuid="the catalog's choice")
+    assert settled(Shelf(shelf.pointer, without(shelf.files, "v0")), base=None).kind is UNKNOWN
+
+
 def test_a_request_is_stamped_where_it_sets_properties() -> None:
     """The mark joins the properties a request sets, and leaves the request as it was."""
     request = CommitRequest(({"type": "assert-create"},), ({"action": "assign-uuid"}, SET, SET), {"a": None})

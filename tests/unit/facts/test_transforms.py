@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import decimal
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
 from uuid import UUID
 
 import pytest
@@ -135,7 +135,7 @@ def test_results_have_a_type(transform: str, result: Type | None) -> None:
 @given(st.datetimes(datetime(1, 1, 1), datetime(9999, 12, 31)))
 def test_periods_are_those_of_the_calendar(moment: datetime) -> None:
     """Year, month, day and hour count whole periods since 1970, before it too."""
-    micros = int((moment.replace(tzinfo=UTC) - datetime(1970, 1, 1, tzinfo=UTC)).total_seconds()) * 1_000_000
+    micros = (moment.replace(tzinfo=UTC) - datetime(1970, 1, 1, tzinfo=UTC)) // timedelta(microseconds=1)
     days = moment.toordinal() - date(1970, 1, 1).toordinal()
     expected = {
         "year": moment.year - 1970,

@@ -19,8 +19,8 @@ from firnline.adapters.local.state import open_state
 from firnline.adapters.spark import coordinates
 from firnline.adapters.spark.coordinates import Coordinate
 from firnline.config.values import CatalogSettings, Environment, JarSettings, LakehouseSettings
-from firnline.lakehouse import doctor
-from firnline.lakehouse.doctor import NOT_CHECKED, OK, PROBLEM, WARNING, Check
+from firnline.lakehouse import doctor, embedded_checks
+from firnline.lakehouse.checks import NOT_CHECKED, OK, PROBLEM, WARNING, Check
 from firnline.lakehouse.opening import Lakehouse
 from tests.committing import Shelf
 
@@ -143,7 +143,7 @@ def test_what_is_broken_is_found(
 
 def test_a_held_lock_is_a_warning(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A writer that holds the catalog is named as what it is, and looking goes on."""
-    monkeypatch.setattr(doctor, "LOCK_SECONDS", 0.01)
+    monkeypatch.setattr(embedded_checks, "LOCK_SECONDS", 0.01)
     connection = sqlite3.connect(folder / ".lake" / "catalog.db", isolation_level=None)
     connection.execute("BEGIN IMMEDIATE")
     checks = examine(settings(folder))
@@ -155,7 +155,7 @@ def test_a_held_lock_is_a_warning(folder: Path, monkeypatch: pytest.MonkeyPatch)
 
 def test_a_catalog_locked_against_reading_is_a_problem(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A catalog that cannot even be read is found after a moment, and everything else is checked all the same."""
-    monkeypatch.setattr(doctor, "LOCK_SECONDS", 0.01)
+    monkeypatch.setattr(embedded_checks, "LOCK_SECONDS", 0.01)
     connection = sqlite3.connect(folder / ".lake" / "catalog.db", isolation_level=None)
     connection.execute("PRAGMA journal_mode = DELETE")
     connection.execute("BEGIN EXCLUSIVE")
@@ -193,7 +193,7 @@ def test_a_shared_catalog_with_local_state_is_a_problem(folder: Path) -> None:
 
 def test_a_catalog_that_is_not_wired_was_not_checked(folder: Path) -> None:
     """What this version cannot reach is neither ok nor wrong."""
-    checks = examine(settings(folder, kind="glue"))
+    checks = examine(settings(folder, kind="nessie"))
     assert {checks[name].state for name in ("catalog lake", "clock")} == {NOT_CHECKED}
 
 
@@ -277,7 +277,7 @@ def test_a_java_that_was_passed_over_is_named() -> None:
 def test_without_a_project_the_machine_is_checked(tmp_path: Path) -> None:
     """No lakehouse.yaml is no problem; what was not looked at is said."""
     checks = {check.name: check for check in doctor.examine(tmp_path, None, os.environ)}
-    assert {"python", "java", "part spark", "part proof", "disk", "project"} == set(checks)
+    assert {"python", "java", "disk", "project", *(f"part {part}" for part in doctor.PARTS)} == set(checks)
     assert checks["project"].state == NOT_CHECKED
     assert "firnline init" in str(checks["project"].fix)
 

@@ -9,7 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from firnline.core.errors import BadInput
+from firnline.adapters.local.ledger import SqliteLedger
+from firnline.adapters.local.state import memory_state
+from firnline.core.errors import BadInput, Failed
 from firnline.core.figures import Figure, exactly
 from firnline.core.ids import Identifier
 from firnline.judge import judging
@@ -17,6 +19,8 @@ from firnline.judge.judging import Judgement
 from firnline.judge.rulebook import ALL
 from firnline.judge.values import Health, Subject
 from firnline.lakehouse.judging import Fleet
+from firnline.lakehouse.ledger import StatePlace
+from firnline.loop.ports import Event
 from tests.fleet_building import TABLES, Project, project, spoiled
 
 
@@ -278,3 +282,28 @@ def test_a_defect_of_ours_stops_no_other_table(lake: Project, monkeypatch: pytes
     assert found["shop.calm"].health is Health.UNREADABLE
     assert "a rule of ours" in found["shop.calm"].reason
     assert found["shop.small"].health is Health.UNTIDY
+
+
+class Deaf(SqliteLedger):
+    """A ledger that cannot be asked, and counts who tries."""
+
+    asked = 0
+
+    def table(self, table: str, limit: int) -> tuple[Event, ...]:
+        self.asked += 1
+        raise Failed(f"the state is out of reach for {table} and {limit}")
+
+
+def test_a_ledger_that_cannot_be_asked(lake: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It costs one failed question and a sentence, not one for every table, and every table is judged all the same."""
+    deaf = Deaf(memory_state())
+    monkeypatch.setattr(StatePlace, "looking", lambda _: deaf)
+    fleet = lake.open().judging.status(parallel=1)
+    assert (len(fleet.tables), deaf.asked) == (4, 1)
+    assert "out of reach" in str(fleet.unheard)
+    assert lake.open().judging.status().unheard is not None
+
+
+def test_a_ledger_that_answers(lake: Project) -> None:
+    """Where the past could be read nothing is said of it."""
+    assert lake.open().judging.status().unheard is None

@@ -253,3 +253,36 @@ def test_a_value_of_the_wrong_kind_is_refused(body: int, mangled: dict[str, Any]
     encode, decode, value = BODIES[body]
     with pytest.raises((KeyError, TypeError, ValueError, BadInput)):
         decode({**encode(value), **mangled})
+
+
+DEFAULTS = {"commit.retry.num-retries": "20", "owner-team": "lake"}
+
+
+def test_defaults_of_the_catalog() -> None:
+    """A new table gets the catalog's defaults under what its file says, and no later plan speaks of them."""
+    after = replace(ORDERS, properties={"owner-team": "mine"})
+    (step,) = plan([after], {after.identifier: Known(None, None)}, setting_of(defaults=DEFAULTS)).steps
+    by_action = {update["action"]: update for update in step.body.request.updates}
+    made = by_action["set-properties"]["updates"]
+    assert made == {"commit.retry.num-retries": "20", "owner-team": "mine"}
+    later = Known(drafts.table(after, properties=made))
+    silent = plan([after], {after.identifier: later}, setting_of(defaults=DEFAULTS))
+    assert (silent.steps, silent.notes) == ((), ())
+    told = plan([after], {after.identifier: later}, setting_of())
+    assert "commit.retry.num-retries" in told.notes[0].text
+
+
+def test_a_place_the_catalog_chooses() -> None:
+    """Without a warehouse the catalog chooses where it can, and else the table's place must be said."""
+    chosen = plan([ORDERS], {ORDERS.identifier: Known(None, None)}, setting_of(warehouse=None, assigned=True))
+    (step,) = chosen.steps
+    assert "set-location" not in actions(step.body.request)
+    assert step.body.changes[0].detail == "at a place the catalog chooses"
+    with pytest.raises(BadInput, match=r"Nothing says where shop\.orders is to lie"):
+        plan([ORDERS], {ORDERS.identifier: Known(None, None)}, setting_of(warehouse=None))
+
+
+def setting_of(**changed: object) -> Setting:
+    """A lakehouse whose catalog has these ways."""
+    plain = Setting("lake", "file:///w", lambda: uuid.UUID(UUID), {("shop",): {}}, ())
+    return replace(plain, **changed)  # type: ignore[arg-type]

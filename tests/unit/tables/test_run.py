@@ -1,4 +1,4 @@
-"""What running and settling a drop or a namespace comes to, with ports that answer as told."""
+"""What running and settling a drop, a rename or a namespace comes to, with ports that answer as told."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from firnline.loop.registry import Registry
 from firnline.loop.values import Outcome, OutcomeKind, Stamp, Step
 from firnline.tables import run
 from firnline.tables.run import Effects
-from firnline.tables.values import DROP, NAMESPACE, NamespaceChange, TableDrop
+from firnline.tables.values import DROP, NAMESPACE, RENAME, NamespaceChange, TableDrop, TableRename
 from tests.decisions.drafts import ORDERS
 from tests.unit.facts.test_marks import chain
 
@@ -32,6 +32,7 @@ class Ports:
     """A catalog and a committer at once. `made` is what making a namespace comes to, `calls` what was asked."""
 
     table: Any = field(default_factory=lambda: chain({}))
+    at: Identifier = ORDERS
     known: Mapping[tuple[str, ...], Mapping[str, str]] = field(default_factory=dict)
     made: Outcome = MADE
     locked: bool = False
@@ -40,8 +41,8 @@ class Ports:
     def find(self, identifier: Identifier) -> Pointer | None:
         if self.locked:
             raise Failed("the catalog is locked")
-        found: Pointer | None = self.table.find(identifier)
-        return found
+        found: Pointer | None = self.table.find(ORDERS)
+        return found if identifier == self.at else None
 
     def list(self, namespace: tuple[str, ...] | None = None) -> Iterator[Pointer]:
         del namespace
@@ -58,6 +59,10 @@ class Ports:
 
     def drop(self, identifier: Identifier, uuid: str, *, purge: bool) -> Outcome:
         self.calls.append(f"drop {identifier} {uuid == UUID} {purge}")
+        return Outcome(DONE)
+
+    def rename(self, identifier: Identifier, uuid: str, to: Identifier) -> Outcome:
+        self.calls.append(f"rename {identifier} {uuid == UUID} {to}")
         return Outcome(DONE)
 
     def create_namespace(self, namespace: tuple[str, ...], properties: Mapping[str, str]) -> Outcome:
@@ -79,6 +84,10 @@ def registry(ports: Ports) -> Registry:
 def dropping(*, purge: bool = False) -> Step:
     """A step that drops the table."""
     return Step(StepId("1"), DROP, "shop.orders", "k", TableDrop(ORDERS, UUID, purge, ()))
+
+
+SALES = Identifier(("shop",), "sales")
+RENAMING = Step(StepId("1"), RENAME, "shop.orders", "k", TableRename(ORDERS, UUID, SALES, "file:///t", ("etl",)))
 
 
 def naming(*, creates: bool, updates: Mapping[str, str], removals: tuple[str, ...] = ()) -> Step:
@@ -105,6 +114,32 @@ def test_a_drop_names_the_very_table(purge: bool) -> None:
 def test_a_drop_is_settled_by_looking(ports: Ports, kind: OutcomeKind, retryable: bool) -> None:
     """The table gone, or another one of its name, is done; there still is not done; a locked catalog is unknown."""
     found = registry(ports).kind(DROP).settle(dropping(), STAMP)
+    assert (found.kind, found.retryable) == (kind, retryable)
+
+
+def test_a_rename_names_the_very_table() -> None:
+    """A rename is asked for by uuid, and its body is what it was after being written to a plan file and read back."""
+    ports = Ports()
+    kind = registry(ports).kind(RENAME)
+    assert kind.run(RENAMING, STAMP).kind is DONE
+    assert ports.calls == ["rename shop.orders True shop.sales"]
+    assert kind.decode(kind.encode(RENAMING.body)) == RENAMING.body
+
+
+@pytest.mark.parametrize(
+    ("ports", "kind", "retryable"),
+    [
+        (Ports(at=SALES), DONE, False),
+        (Ports(), NOT_DONE, True),
+        (Ports(at=SALES, table=chain({}, uuid="another")), UNKNOWN, False),
+        (Ports(table=chain({}, uuid="another")), UNKNOWN, False),
+        (Ports(at=Identifier(("shop",), "third")), UNKNOWN, False),
+        (Ports(locked=True), UNKNOWN, False),
+    ],
+)
+def test_a_rename_is_settled_by_looking(ports: Ports, kind: OutcomeKind, retryable: bool) -> None:
+    """The table under its new name is done, under its old one not done; under neither nobody can say."""
+    found = registry(ports).kind(RENAME).settle(RENAMING, STAMP)
     assert (found.kind, found.retryable) == (kind, retryable)
 
 

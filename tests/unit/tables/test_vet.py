@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 
 from firnline.config.values import DeclaredDrop
-from firnline.core.ids import StepId, TableUuid
+from firnline.core.ids import Identifier, StepId, TableUuid
 from firnline.facts.meta import TableMeta
 from firnline.loop.values import Objection, Step
 from firnline.tables import vet
 from firnline.tables.plan import Known, overrides
-from firnline.tables.values import CHANGE, CREATE, DROP, NAMESPACE, NamespaceChange, TableDrop
-from firnline.tables.vet import FreshTable
+from firnline.tables.values import CHANGE, CREATE, DROP, NAMESPACE, RENAME, NamespaceChange, TableDrop, TableRename
+from firnline.tables.vet import FreshNames, FreshTable
 from tests.decisions import drafts
 from tests.decisions.drafts import snapshot
 from tests.unit.tables.test_requests import ORDERS, planned
@@ -96,6 +96,26 @@ def test_a_plan_file_alone_drops_nothing(purge: bool, now: FreshTable, words: st
 
 
 @pytest.mark.parametrize(
+    ("now", "words"),
+    [
+        (FreshNames(META, None), ""),
+        (FreshNames(GROWN, None), ""),
+        (FreshNames(None, None), "shop.orders is gone from the catalog."),
+        (FreshNames(replace(META, uuid=TableUuid("x")), None), "was replaced by another table"),
+        (FreshNames(META, "table"), "shop.sales is taken: a table has this name."),
+        (FreshNames(META, "view"), "something else (a view)"),
+    ],
+)
+def test_a_rename_needs_the_table_and_a_free_name(now: FreshNames, words: str) -> None:
+    """A rename runs on the very table it was planned for, to a name nothing has by now."""
+    body = TableRename(drafts.ORDERS, drafts.UUID, Identifier(("shop",), "sales"), "file:///t")
+    found = vet.rename(Step(StepId("1"), RENAME, "shop.orders", "k", body), now)
+    assert all(one.next_step == vet.LOOK_AGAIN for one in found)
+    assert words in " ".join(one.reason for one in found)
+    assert bool(found) == bool(words)
+
+
+@pytest.mark.parametrize(
     ("creates", "now", "words"),
     [(True, None, ""), (True, {}, ""), (False, {"a": "1"}, ""), (False, None, "The namespace a.b is gone.")],
 )
@@ -117,4 +137,6 @@ def test_a_recorded_acceptance_goes_to_the_ledger() -> None:
         "shop.orders: drop-table shop.orders accepted: replaced by the new shop",
     )
     assert {step.kind for step in steps} == {CHANGE, DROP}
+    body = TableRename(drafts.ORDERS, drafts.UUID, Identifier(("shop",), "sales"), "file:///t")
+    assert overrides([Step(StepId("1"), RENAME, "shop.orders", "k", body)]) == ()
     assert CREATED.kind == CREATE

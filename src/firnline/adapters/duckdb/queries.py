@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from firnline.adapters.answers import Answer, Column, to_date, to_moment
 from firnline.adapters.duckdb import errors
-from firnline.adapters.duckdb.connection import quote_name, quote_text
-from firnline.adapters.locations import local_path
+from firnline.adapters.duckdb.connection import quote_name, quote_text, readable
 from firnline.core.errors import BadInput, Failed
 
 if TYPE_CHECKING:
@@ -44,7 +43,7 @@ def open_tables(connection: duckdb.DuckDBPyConnection, scans: Iterable[Scan]) ->
     scans = tuple(scans)
     for scan in scans:
         _make_view(connection, scan)
-    folders = sorted({local_path(folder) for scan in scans for folder in scan.folders})
+    folders = sorted({readable(folder) for scan in scans for folder in scan.folders})
     with errors.folded("shutting the file system"):
         # Python's own variables would be tables, too.
         connection.execute("SET python_enable_replacements = false")
@@ -75,7 +74,7 @@ def _make_view(connection: duckdb.DuckDBPyConnection, scan: Scan) -> None:
             if len(above) > 1:
                 connection.execute(f"ATTACH IF NOT EXISTS ':memory:' AS {quote_name(above[0])}")
             connection.execute(f"CREATE SCHEMA IF NOT EXISTS {_dotted(above)}")
-            source = f"iceberg_scan({quote_text(local_path(scan.metadata_location))}{pinned})"
+            source = f"iceberg_scan({quote_text(readable(scan.metadata_location))}{pinned})"
             connection.execute(f"CREATE VIEW {_dotted(scan.name)} AS FROM {source}")
     except BadInput as error:
         raise Failed(

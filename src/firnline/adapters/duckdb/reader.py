@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
+from firnline.adapters.access import StoreAccess
 from firnline.adapters.duckdb import connection
 from firnline.adapters.locations import local_path
 from firnline.adapters.parquet import rowhash
+from firnline.adapters.schemes import S3
 from firnline.core.errors import BadInput, Missing
 from firnline.core.types import Field, Opaque, Primitive, Struct, Type, children, show
 from firnline.proof.values import Answer, CannotRead, FailedReading, NotInstalled, ReaderName, ReadRequest, Tally
@@ -30,6 +33,9 @@ class DuckdbReader:
 
     name = ReaderName.DUCKDB
 
+    def __init__(self, access: Callable[[str], StoreAccess] | None = None) -> None:
+        self._access = access  # asked when a table lies in S3: credentials end
+
     def cannot(self, field: Field) -> str | None:
         """Types without a canonical form to compare. What DuckDB itself does not know makes the table unreadable."""
         return _cannot(field.type)
@@ -39,8 +45,8 @@ class DuckdbReader:
         if not request.fields.fields:
             return CannotRead("It can read none of the columns.")
         try:
-            with connection.connect() as opened:
-                return _read(opened, request)
+            with connection.connect(stores=self._stores(request)) as opened:
+                return _read(opened, self._path(request), request)
         except Missing as error:
             return NotInstalled(error.what)
         except BadInput as error:
@@ -48,12 +54,18 @@ class DuckdbReader:
         except rowhash.MistypedError as error:
             return FailedReading(f"DuckDB: {error}.")
 
+    def _stores(self, request: ReadRequest) -> Mapping[str, StoreAccess]:
+        remote = self._access is not None and request.metadata_location.startswith(S3)
+        return {"": self._access(request.metadata_location)} if self._access and remote else connection.NOWHERE
 
-def _read(opened: duckdb.DuckDBPyConnection, request: ReadRequest) -> Answer:
+    def _path(self, request: ReadRequest) -> str:
+        return (connection.readable if self._access else local_path)(request.metadata_location)
+
+
+def _read(opened: duckdb.DuckDBPyConnection, path: str, request: ReadRequest) -> Answer:
     import duckdb
     import pyarrow as pa
 
-    path = local_path(request.metadata_location)
     if '"' in path:
         return CannotRead("DuckDB takes a quote in the path of a file for one around a name.")
     try:

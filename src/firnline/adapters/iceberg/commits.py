@@ -14,7 +14,6 @@ from typing import Protocol
 
 from firnline.adapters import outcomes, requests
 from firnline.adapters.iceberg import staging
-from firnline.adapters.iceberg.fileio import LocalFileIO
 from firnline.adapters.iceberg.manifests import IcebergManifests
 from firnline.adapters.iceberg.purge import reachable
 from firnline.adapters.requests import Unfit
@@ -23,6 +22,7 @@ from firnline.core.ids import Identifier
 from firnline.core.types import Json
 from firnline.facts.ports import Blobs, Pointers
 from firnline.loop.commits import CommitRequest
+from firnline.loop.store import Store
 from firnline.loop.values import Outcome, OutcomeKind
 
 _VERSION = re.compile(r"^(\d{1,9})-")
@@ -40,6 +40,9 @@ class Swaps(Protocol):
     def remove(self, identifier: Identifier, old: str) -> Outcome:
         """Out of the catalog, if it still is at `old`."""
 
+    def rename(self, identifier: Identifier, old: str, to: Identifier) -> Outcome:
+        """Under another name, if it still is at `old`, and stays there."""
+
     def create_namespace(self, namespace: tuple[str, ...], properties: Mapping[str, str]) -> Outcome:
         """A new namespace."""
 
@@ -50,13 +53,13 @@ class Swaps(Protocol):
 
 
 class PyIcebergCommits:
-    """`loop.commits.Commits` for formats 1 and 2; drops and namespaces for every format."""
+    """`loop.commits.Commits` for formats 1 and 2; drops, renames and namespaces for every format."""
 
-    def __init__(self, pointers: Pointers, swaps: Swaps, blobs: Blobs, files: LocalFileIO | None = None) -> None:
+    def __init__(self, pointers: Pointers, swaps: Swaps, blobs: Blobs, store: Store) -> None:
         self._pointers = pointers
         self._swaps = swaps
         self._blobs = blobs
-        self._files = files or LocalFileIO()
+        self._store = store
 
     def can_commit(self, meta_format_version: int | None, request: CommitRequest) -> bool:
         """Whether to send this request here: format 3 and what PyIceberg does wrongly go to the JVM. None: a new table.
@@ -87,17 +90,15 @@ class PyIcebergCommits:
     def _publish(self, identifier: Identifier, staged: staging.Staged, old: str | None) -> Outcome:
         new = f"{staged.folder}/{_next_version(old):05d}-{uuid.uuid4()}.metadata.json"
         try:
-            with self._files.new_output(new).create() as stream:
-                stream.write(staged.data)
-        except (OSError, FirnlineError) as error:
-            return outcomes.refused(f"the metadata file {new} could not be written: {error}")
+            self._store.put(new, staged.data)
+        except FirnlineError as error:
+            return outcomes.refused(f"the metadata file could not be written: {error}")
         outcome = self._swaps.insert(identifier, new) if old is None else self._swaps.swap(identifier, old, new)
         if outcome.kind is OutcomeKind.NOT_DONE:
             # Proven: nobody can point to it. After an unknown outcome somebody might.
-            self._files.delete_quietly(new)
-        if outcome.kind is OutcomeKind.DONE:
-            for path in staged.dropped:  # the table's own setting: write.metadata.delete-after-commit.enabled
-                self._files.delete_quietly(path)
+            self._store.delete((new,))
+        if outcome.kind is OutcomeKind.DONE and staged.dropped:
+            self._store.delete(staged.dropped)  # the table's own setting: write.metadata.delete-after-commit.enabled
         return outcome
 
     def drop(self, identifier: Identifier, uuid: str, *, purge: bool) -> Outcome:
@@ -106,25 +107,27 @@ class PyIcebergCommits:
         refused.
         """
         try:
-            location, base = self._current(identifier)
-            if location is None:
-                return outcomes.refused(f"there is no table {identifier}")
-            if base.get("table-uuid") != uuid:
-                return outcomes.refused(
-                    f"Requirement failed: {identifier} is another table now ({base.get('table-uuid')})"
-                )
+            location, base = self._own(identifier, uuid)
             doomed = reachable(base, location, IcebergManifests(self._blobs)) if purge else ()
         except (Unfit, FirnlineError) as error:
             return outcomes.refused(str(error))
         outcome = self._swaps.remove(identifier, location)
         if outcome.kind is not OutcomeKind.DONE or not purge:
             return outcome
-        left = sum(not self._files.delete_quietly(path) for path in doomed)
-        self._files.remove_empty_folders(base["location"], doomed)
+        left = len(self._store.delete(doomed))
+        self._store.tidy(base["location"], doomed)
         detail = f"{left} of its files could not be deleted" if left else ""
         return Outcome(
             OutcomeKind.DONE, detail, {**outcome.facts, "files-deleted": len(doomed) - left, "files-left": left}
         )
+
+    def rename(self, identifier: Identifier, uuid: str, to: Identifier) -> Outcome:
+        """Under another name if it still is the table of this uuid. Its metadata is not touched."""
+        try:
+            location, _ = self._own(identifier, uuid)
+        except (Unfit, FirnlineError) as error:
+            return outcomes.refused(str(error))
+        return self._swaps.rename(identifier, location, to)
 
     def create_namespace(self, namespace: tuple[str, ...], properties: Mapping[str, str]) -> Outcome:
         """Make a namespace; NOT_DONE when it is there already."""
@@ -135,6 +138,15 @@ class PyIcebergCommits:
     ) -> Outcome:
         """Set and remove namespace properties, in one transaction."""
         return self._swaps.update_namespace(namespace, updates, removals)
+
+    def _own(self, identifier: Identifier, uuid: str) -> tuple[str, Json]:
+        """The table as it is now; Unfit unless it is the one of this uuid."""
+        location, base = self._current(identifier)
+        if location is None:
+            raise Unfit(f"there is no table {identifier}")
+        if base.get("table-uuid") != uuid:
+            raise Unfit(f"Requirement failed: {identifier} is another table now ({base.get('table-uuid')})")
+        return location, base
 
     def _current(self, identifier: Identifier) -> tuple[str | None, Json]:
         pointer = self._pointers.find(identifier)

@@ -18,9 +18,10 @@ from pyiceberg.schema import Schema
 from pyiceberg.serializers import FromInputFile
 from pyiceberg.table import DataScan
 
-from firnline.adapters.iceberg.fileio import LocalFileIO
+from firnline.adapters.iceberg.fileio import ReadingFileIO
 from firnline.adapters.parquet import rowhash
 from firnline.core.types import Field, ListOf, MapOf, Opaque, Primitive, Struct, children, show
+from firnline.facts.ports import Files
 from firnline.proof.values import Answer, CannotRead, FailedReading, ReaderName, ReadRequest
 
 if TYPE_CHECKING:
@@ -39,8 +40,8 @@ class PyIcebergReader:
 
     name = ReaderName.PYICEBERG
 
-    def __init__(self, files: LocalFileIO | None = None) -> None:
-        self._files = files or LocalFileIO()
+    def __init__(self, files: Files) -> None:
+        self._files = ReadingFileIO(files)
 
     def cannot(self, field: Field) -> str | None:
         """Types without a canonical form to compare, and what PyIceberg 0.12 is known to read wrongly."""
@@ -60,7 +61,7 @@ class PyIcebergReader:
             return CannotRead(reason) if unsupported else FailedReading(reason)
 
 
-def _batches(files: LocalFileIO, request: ReadRequest) -> Iterator[pa.RecordBatch]:
+def _batches(files: ReadingFileIO, request: ReadRequest) -> Iterator[pa.RecordBatch]:
     metadata = FromInputFile.table_metadata(files.new_input(request.metadata_location))
     scan = DataScan(table_metadata=metadata, io=files, snapshot_id=request.snapshot)
     arrow = ArrowScan(metadata, files, _projected(scan.projection(), request), AlwaysTrue())

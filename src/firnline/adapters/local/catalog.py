@@ -69,6 +69,22 @@ class SqliteCatalog:
 
         return self._write(work)
 
+    def rename(self, identifier: Identifier, old: str, to: Identifier) -> Outcome:
+        """Give the table another name while it still points to `old`; a lost race when it does not. Refused when the
+        new name is taken, by a view too, or its namespace does not exist.
+        """
+
+        def work(connection: sqlite3.Connection) -> Outcome:
+            if not self._has_namespace(connection, to.namespace):
+                return outcomes.refused(f"there is no namespace {'.'.join(to.namespace)}")
+            statement = "UPDATE iceberg_tables SET catalog_name = ?, table_namespace = ?, table_name = ?" + _KEY
+            values = (*self._key(to), *self._key(identifier), old)
+            renamed = connection.execute(statement + " AND metadata_location = ?", values).rowcount
+            self._keep_namespace(connection, ".".join(identifier.namespace))
+            return outcomes.done(old) if renamed else outcomes.lost(f"{identifier} was changed by another writer")
+
+        return _dotless(to.namespace) or self._write(work)
+
     def create_namespace(self, namespace: tuple[str, ...], properties: Mapping[str, str]) -> Outcome:
         """A new namespace; refused when it exists, if only as the parent of another."""
 

@@ -1,4 +1,4 @@
-"""Lists the files of this machine: the `Files` port of facts for the embedded lakehouse.
+"""Lists and reads the files of this machine: the `Files` port of facts for the embedded lakehouse.
 
 Folders are read one at a time, so memory holds the names on one way down the tree (about 100 bytes each), never those
 of the whole tree. The walk behind a page is kept, and the next page goes on with it: every folder is read once.
@@ -15,7 +15,7 @@ from itertools import islice
 from typing import TypeAlias
 
 from firnline.adapters.locations import local_path
-from firnline.core.errors import Failed
+from firnline.core.errors import Failed, Missing
 from firnline.facts.ports import Page, StoredFile
 
 WALKS_MAX = 16  # kept to be gone on with: as many listings may be under way without starting anew for each page
@@ -51,6 +51,29 @@ class LocalFiles:
             if len(self._walks) > WALKS_MAX:
                 del self._walks[next(iter(self._walks))]
         return Page(files, last)
+
+    def look(self, location: str) -> StoredFile | None:
+        """The file, links followed; None for what is no file."""
+        try:
+            found = os.stat(local_path(location))
+        except (FileNotFoundError, NotADirectoryError):
+            return None
+        except OSError as error:
+            raise Failed(f"{location} cannot be looked at: {error.strerror or error}.") from error
+        if not stat.S_ISREG(found.st_mode):
+            return None
+        return StoredFile(location, found.st_size, found.st_mtime_ns // 1_000_000)
+
+    def part(self, location: str, start: int, length: int) -> bytes:
+        """These bytes of the file."""
+        try:
+            with open(local_path(location), "rb") as file:
+                file.seek(start)
+                return file.read(length)
+        except (FileNotFoundError, NotADirectoryError, IsADirectoryError) as error:
+            raise Missing(f"There is no file {location}.") from error
+        except OSError as error:
+            raise Failed(f"{location} could not be read: {error.strerror or error}.") from error
 
 
 def _walk(location: str, after: str | None) -> _Walk:

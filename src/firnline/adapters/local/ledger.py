@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from typing import Any
 
 from firnline.adapters.local.state import State, from_micros, to_micros
 from firnline.core.ids import RunId, StepId
-from firnline.loop.ports import AlreadyRecorded, Event, EventKind, RunSummary
-from firnline.loop.records import summarise
+from firnline.loop import records
+from firnline.loop.ports import Event, EventKind, RunSummary
 
 # Of one table among thousands: by kind, which SQLite would rather use, every question would read the whole ledger.
 _OPEN = """
@@ -42,7 +41,7 @@ class SqliteLedger:
 
     def record(self, event: Event) -> None:
         """Append it, once."""
-        body = _canonical(event.body)
+        body = records.canonical(event.body)
         key = (event.run, event.step or "", event.kind.value)
         values = (*key, to_micros(event.at), event.table, event.subject, body)
         with self._state.transaction():
@@ -53,12 +52,7 @@ class SqliteLedger:
                     values,
                 )
         if known and known[0]["body"] != body:
-            of = f"step {event.step} of run {event.run}" if event.step else f"run {event.run}"
-            raise AlreadyRecorded(
-                f"The ledger already has another {event.kind.value!r} of {of}.",
-                why="What is recorded is never changed.",
-                next_step=f"See what happened: firnline ledger {event.run}",
-            )
+            raise records.already_recorded(event)
 
     def run(self, run: RunId, step: StepId | None = None) -> tuple[Event, ...]:
         """Every event of a run, or of one step of it."""
@@ -69,7 +63,9 @@ class SqliteLedger:
     def runs(self, limit: int, before: RunId | None = None) -> tuple[RunSummary, ...]:
         """The newest runs."""
         found = self._state.rows(_RUNS, {"before": before, "most": limit})
-        return tuple(summarise([_event(event) for event in self._state.rows(_WITHOUT_INTENTS, row)]) for row in found)
+        return tuple(
+            records.summarise([_event(event) for event in self._state.rows(_WITHOUT_INTENTS, row)]) for row in found
+        )
 
     def table(self, table: str, limit: int) -> tuple[Event, ...]:
         """The newest events of a table."""
@@ -79,10 +75,6 @@ class SqliteLedger:
     def open_intents(self, table: str) -> tuple[Event, ...]:
         """Intents nobody knows the end of."""
         return tuple(map(_event, self._state.rows(_OPEN, (table,))))
-
-
-def _canonical(body: Any) -> str:
-    return json.dumps(body, sort_keys=True, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
 
 
 def _event(row: sqlite3.Row) -> Event:

@@ -11,7 +11,7 @@ import os
 import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO
 
@@ -22,6 +22,7 @@ from pyspark.java_gateway import launch_gateway
 from pyspark.sql import SparkSession
 
 from firnline.adapters.local import machine
+from firnline.adapters.spark.catalogs import JAVA_OPTIONS
 from firnline.core.errors import Failed
 
 LOGS_KEPT = 20
@@ -47,6 +48,7 @@ class Start:
     jars: Sequence[Path]
     java_home: Path
     cache: Path
+    environ: Mapping[str, str | None] = field(default_factory=dict, repr=False)  # None: without this variable
 
 
 def start(wanted: Start) -> SparkSession:
@@ -56,7 +58,7 @@ def start(wanted: Start) -> SparkSession:
     conf = SparkConf(loadDefaults=False)
     for key, value in _conf(wanted).items():
         conf.set(key, value)
-    with log_path.open("ab") as log, _environment(_python_and_java(wanted)):
+    with log_path.open("ab") as log, _environment(_variables(wanted)):
         try:
             return _start(conf, log)
         except (PySparkException, Py4JError, OSError, ValueError) as error:
@@ -86,31 +88,35 @@ def _conf(wanted: Start) -> dict[str, str]:
     log4j = machine.write_once(wanted.cache / "log4j2.properties", _LOG4J)
     conf = dict(wanted.conf)
     jars = [str(jar) for jar in wanted.jars] + [jar for jar in conf.get("spark.jars", "").split(",") if jar]
-    options = conf.get("spark.driver.extraJavaOptions", "")
+    options = conf.get(JAVA_OPTIONS, "")
     if "log4j2.configurationFile" not in options:
         options = f"{options} -Dlog4j2.configurationFile={log4j.as_uri()}".strip()
-    return conf | {"spark.jars": ",".join(jars), "spark.driver.extraJavaOptions": options}
+    return conf | {"spark.jars": ",".join(jars), JAVA_OPTIONS: options}
 
 
-def _python_and_java(wanted: Start) -> dict[str, str]:
+def _variables(wanted: Start) -> dict[str, str | None]:
     # Workers must run this very Python: the one called python3 on the PATH is often another version.
     python = os.environ.get("PYSPARK_PYTHON", sys.executable)
-    return {"JAVA_HOME": str(wanted.java_home), "PYSPARK_PYTHON": python}
+    return {**wanted.environ, "JAVA_HOME": str(wanted.java_home), "PYSPARK_PYTHON": python}
 
 
 @contextlib.contextmanager
-def _environment(changes: Mapping[str, str]) -> Iterator[None]:
-    """pyspark takes these from the environment only; they are put back as they were."""
+def _environment(changes: Mapping[str, str | None]) -> Iterator[None]:
+    """The JVM and pyspark take these from the environment only; they are put back as they were."""
     before = {key: os.environ.get(key) for key in changes}
-    os.environ.update(changes)
+    _change(changes)
     try:
         yield
     finally:
-        for key, value in before.items():
-            if value is None:
-                os.environ.pop(key, None)
-            else:
-                os.environ[key] = value
+        _change(before)
+
+
+def _change(variables: Mapping[str, str | None]) -> None:
+    for key, value in variables.items():
+        if value is None:
+            os.environ.pop(key, None)
+        else:
+            os.environ[key] = value
 
 
 def _log_path(cache: Path) -> Path:

@@ -15,7 +15,11 @@ from typing import TYPE_CHECKING, Any
 from pyspark.sql import DataFrame, SparkSession
 
 from firnline.adapters.parquet import rowhash
+from firnline.adapters.schemes import S3
 from firnline.adapters.spark import errors
+from firnline.adapters.spark.catalogs import CATALOG, S3_FILE_IO
+from firnline.adapters.spark.session import active
+from firnline.adapters.spark.settings import DEFAULT_CATALOG
 from firnline.core.errors import Missing
 from firnline.core.types import Field, Json, Opaque, Primitive, Type, children, show
 from firnline.proof.values import (
@@ -33,18 +37,10 @@ from firnline.proof.values import (
 if TYPE_CHECKING:
     import pyarrow as pa
 
-# The catalog behind `load(path)`. Iceberg makes it a Hive catalog unless the session says otherwise; paths go to
-# HadoopTables whatever its type is, and the warehouse is never looked at.
-_PATHS = "spark.sql.catalog.default_iceberg"
-_SETTINGS = {
-    _PATHS: "org.apache.iceberg.spark.SparkCatalog",
-    f"{_PATHS}.type": "hadoop",
-    f"{_PATHS}.warehouse": "file:/nowhere",
-    f"{_PATHS}.cache-enabled": "false",
-    # Spark writes a checksum into every page, and checks it only when told to.
-    f"{_PATHS}.hadoop.parquet.page.verify-checksum.enabled": "true",
-    "spark.sql.caseSensitive": "true",
-}
+_HADOOP_IO = "org.apache.iceberg.hadoop.HadoopFileIO"
+# Writers put a checksum into every page, and readers check it only when told to.
+_VERIFIES = "parquet.page.verify-checksum.enabled"
+_SETTINGS = {"spark.sql.caseSensitive": "true"}
 _UNSUPPORTED = frozenset({"UnsupportedOperationException", "SparkUnsupportedOperationException"})
 _DOING = "reading the snapshot"
 
@@ -65,8 +61,6 @@ class SparkReader:
         """The tally, or why there is none."""
         if not request.fields.fields:
             return CannotRead("It can read none of the columns.")
-        if "#" in request.metadata_location:
-            return CannotRead("Iceberg's Spark source takes '#' in a path for the beginning of an option.")
         try:
             session = self._session()
         except Missing as error:
@@ -80,16 +74,44 @@ class SparkReader:
 def _read(session: SparkSession, request: ReadRequest) -> Answer:
     for key, value in _SETTINGS.items():
         session.conf.set(key, value)
-    reader = session.read.format("iceberg")
-    if request.snapshot is not None:
-        reader = reader.option("versionAsOf", request.snapshot)
-    frame = reader.load(request.metadata_location)
+    frame = _frame(session, request)
     wanted = [field.name for field in request.schema.fields]
     if frame.columns != wanted:
         return FailedReading(f"Spark sees the columns {', '.join(frame.columns)} where there are {', '.join(wanted)}.")
     rows = _chosen(frame, request).mapInArrow(partial(_tally_part, request), "tally string").collect()
     parts = (_unpacked(json.loads(row[0])) for row in rows)
     return reduce(add, parts, Tally.zero(tuple(field.id for field in request.fields.fields if field.id is not None)))
+
+
+def _frame(session: SparkSession, request: ReadRequest) -> DataFrame:
+    """The snapshot as Iceberg's Spark source has it, from the metadata file alone: no catalog is asked, and nothing
+    else of it can be reached.
+    """
+    jvm: Any = session._jvm
+    static = jvm.org.apache.iceberg.StaticTableOperations(request.metadata_location, _file_io(session, request))
+    table = jvm.org.apache.iceberg.BaseTable(static, request.metadata_location)
+    sources = jvm.org.apache.iceberg.spark.source.SparkTable
+    travels = jvm.org.apache.iceberg.spark.TimeTravel
+    at = request.snapshot
+    source = sources(table) if at is None else sources.create(table, travels.version(str(at)))
+    nothing = jvm.scala.Option.empty()
+    relations = jvm.org.apache.spark.sql.execution.datasources.v2.DataSourceV2Relation
+    relation = relations.create(source, nothing, nothing)
+    datasets = getattr(jvm, "org.apache.spark.sql.classic.Dataset")
+    with active(session):
+        return DataFrame(datasets.ofRows(session._jsparkSession, relation), session)
+
+
+def _file_io(session: SparkSession, request: ReadRequest) -> Any:
+    """What opens the files: that of the session's own catalog for an object store, Hadoop's for this machine."""
+    jvm: Any = session._jvm
+    hadoop = session._jsparkSession.sessionState().newHadoopConf()
+    hadoop.set(_VERIFIES, "true")
+    key = f"{CATALOG}{session.conf.get(DEFAULT_CATALOG, 'spark_catalog')}."
+    properties = {name.removeprefix(key): text for name, text in session.conf.getAll.items() if name.startswith(key)}
+    remote = request.metadata_location.startswith(S3)
+    implementation = properties.get("io-impl", S3_FILE_IO) if remote else _HADOOP_IO
+    return jvm.org.apache.iceberg.CatalogUtil.loadFileIO(implementation, properties, hadoop)
 
 
 def _chosen(frame: DataFrame, request: ReadRequest) -> DataFrame:

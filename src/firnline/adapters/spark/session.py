@@ -7,7 +7,7 @@ see each other's settings, and several projects share one JVM.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -65,9 +65,13 @@ def active(session: SparkSession) -> Iterator[None]:
 
 
 def open_root(
-    wanted: SparkSettings, start: Callable[[Mapping[str, str]], launching.Start], cache: Path, given: object = None
+    wanted: SparkSettings,
+    start: Callable[[Mapping[str, str]], launching.Start],
+    cache: Path,
+    given: object = None,
+    jars: Iterable[str] = (),
 ) -> SparkRoot:
-    """The process's root session for these settings.
+    """The process's root session for these settings. `jars` are the file names of those it must have been started with.
 
     `given` is checked and used as it is. Without it the session we started earlier is used again, or one is started:
     `start` is called only then, as it may have jars to fetch. A session somebody else started is never taken quietly.
@@ -75,20 +79,36 @@ def open_root(
     if given is not None:
         root = _checked(given)
         _refuse_other_catalogs(root, wanted)
-        return _with_overlay(root, wanted, cache, given=True)
+        return _with_overlay(root, wanted, cache, None)
     with _lock:
-        root = _ours() or _start(wanted, start)
-    return _with_overlay(root, wanted, cache, given=False)
+        started = _ours() or _start(wanted, start)
+    if lacking := sorted(set(jars) - started.jars):
+        raise Refused(
+            f"The running Spark session was started without {', '.join(lacking)}.",
+            why="An earlier environment of this process did not need it, and a JVM takes no more once it runs.",
+            next_step="Use another process for this environment.",
+        )
+    return _with_overlay(started.session, wanted, cache, started)
 
 
-_started: list[SparkSession] = []  # at most one: the root we started
+@dataclass(frozen=True, slots=True)
+class _Started:
+    """A root of ours and what its JVM was started with. Spark's own answer has more in it, such as our jars."""
+
+    session: SparkSession
+    launch: Mapping[str, str]
+    identity: str
+    jars: frozenset[str]
 
 
-def _ours() -> SparkSession | None:
+_started: list[_Started] = []  # at most one
+
+
+def _ours() -> _Started | None:
     active = SparkContext._active_spark_context
     if not _runs(active):
         return None
-    if _started and _started[0].sparkContext is active:
+    if _started and _started[0].session.sparkContext is active:
         return _started[0]
     raise Refused(
         "This process already runs a Spark session that Firnline did not start.",
@@ -102,49 +122,58 @@ def _runs(context: SparkContext | None) -> bool:
     return getattr(context, "_jsc", None) is not None
 
 
-def _start(wanted: SparkSettings, start: Callable[[Mapping[str, str]], launching.Start]) -> SparkSession:
-    root = launching.start(start(wanted.launch))
-    _started[:] = [root]
-    return root
+def _start(wanted: SparkSettings, start: Callable[[Mapping[str, str]], launching.Start]) -> _Started:
+    begun = start(wanted.launch)
+    root = launching.start(begun)
+    loaded = frozenset(jar.name for jar in begun.jars)
+    _started[:] = [_Started(root, dict(begun.conf), settings.identity(begun.conf, begun.environ), loaded)]
+    return _started[0]
 
 
 def stop() -> None:
     """Stop the session we started, if it runs. A given one is never stopped."""
     with _lock:
         if _started:
-            _started.pop().stop()
+            _started.pop().session.stop()
 
 
-def _with_overlay(root: SparkSession, wanted: SparkSettings, cache: Path, *, given: bool) -> SparkRoot:
+def _with_overlay(root: SparkSession, wanted: SparkSettings, cache: Path, started: _Started | None) -> SparkRoot:
+    """`started`: how we started it; None for a given one, whose deployment (master, memory, ports, AWS credentials) is
+    its owner's business.
+    """
     launching.silence()
     overlay = {key: value for key, value in wanted.launch.items() if _settable(root, key)}
-    differing = [key for key, value in wanted.launch.items() if not _agrees(root, key, value, given=given)]
+    differing = _differing_for_given(root, wanted) if started is None else _differing(root, wanted, started)
     if differing:
         raise Refused(
             f"The running Spark session was started with other settings: {', '.join(sorted(differing))}.",
             why="They cannot be changed while it runs.",
             next_step="`firnline spark-conf` prints the settings to start it with."
-            if given
+            if started is None
             else "Use another process for this environment.",
         )
-    if given:
+    if started is None:
         _require_iceberg(root)
     shipping.ship(root.sparkContext, shipping.package_zip(cache))
-    return SparkRoot(root, {**overlay, **wanted.session}, wanted.catalogs, given)
+    return SparkRoot(root, {**overlay, **wanted.session}, wanted.catalogs, given=started is None)
 
 
 def _settable(root: SparkSession, key: str) -> bool:
     return key.startswith("spark.sql.") and bool(root.conf.isModifiable(key))
 
 
-def _agrees(root: SparkSession, key: str, value: str, *, given: bool) -> bool:
-    if _settable(root, key):
-        return True
-    theirs = root.sparkContext.getConf().get(key)
-    if key == settings.EXTENSIONS:
-        return set(value.split(",")) <= set((theirs or "").split(","))
-    # How a given session is deployed (master, memory, ports) is its owner's business.
-    return given or theirs == value
+def _differing(root: SparkSession, wanted: SparkSettings, started: _Started) -> list[str]:
+    fixed = [key for key in wanted.launch if not _settable(root, key)]
+    found = settings.unlike(wanted.launch, started.launch, fixed)
+    # An environment that takes nothing from the process may work in one of any identity.
+    if wanted.shares and settings.identity(wanted.launch, wanted.environ) != started.identity:
+        found.append("AWS credentials")
+    return found
+
+
+def _differing_for_given(root: SparkSession, wanted: SparkSettings) -> list[str]:
+    theirs = {settings.EXTENSIONS: root.sparkContext.getConf().get(settings.EXTENSIONS) or ""}
+    return settings.unlike(wanted.launch, theirs, theirs)
 
 
 def _checked(given: object) -> SparkSession:

@@ -6,30 +6,39 @@ have the same name never see each other's.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+import hashlib
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TypeVar
 
-from firnline.config import embedded
-from firnline.config.values import CatalogSettings, Environment
+from firnline.adapters.spark.catalogs import CATALOG, JAVA_OPTIONS, names_on_s3, spark_catalog
+from firnline.config.values import Environment
 from firnline.core.errors import BadInput
 
-CATALOG = "spark.sql.catalog."
 EXTENSIONS = "spark.sql.extensions"
 DEFAULT_CATALOG = "spark.sql.defaultCatalog"
 ICEBERG_EXTENSIONS = "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions"
-WIRED = ("sqlite",)
+_PROFILE = re.compile(r"-Daws\.profile=(\S+)")
+_Text = TypeVar("_Text", bound=str | None)
 # Session-wide switches that would leak from one step into another; refused rather than reset behind the user's back.
 _SESSION_WIDE = ("spark.wap.", "spark.sql.iceberg.snapshot-property.")
 
 
 @dataclass(frozen=True, slots=True)
 class SparkSettings:
-    """`launch` starts the JVM; `session` is set on every isolated session before its first use."""
+    """`launch` starts the JVM; `session` is set on every isolated session before its first use. `environ` are variables
+    the JVM is started under (None: without this one), for what Iceberg takes from nowhere else. `shares`: some catalog
+    takes AWS credentials from the process.
+    """
 
     launch: Mapping[str, str]
     session: Mapping[str, str]
     catalogs: tuple[str, ...]
+    environ: Mapping[str, str | None] = field(default_factory=dict, repr=False)
+    shares: bool = False
 
     @property
     def all(self) -> dict[str, str]:
@@ -37,26 +46,57 @@ class SparkSettings:
         return {**self.launch, **self.session}
 
 
-def spark_settings(environment: Environment, root: str | Path) -> SparkSettings:
-    """What an environment means to Spark. The user's `engine.conf` lies on top and may not contradict the catalogs."""
+def spark_settings(
+    environment: Environment, root: str | Path, *, region: str | None = None, locations: Iterable[str] = ()
+) -> SparkSettings:
+    """What an environment means to Spark. The user's `engine.conf` lies on top and may not contradict the catalogs.
+
+    `region` is the process's (AWS_REGION); `locations` are those of the declared namespaces.
+    """
     catalogs = environment.catalogs
-    session: dict[str, str] = {}
-    for catalog in catalogs.values():
-        session |= catalog_settings(catalog, root, read_only=environment.access == "read")
+    read_only = environment.access == "read"
+    on_s3 = names_on_s3(environment, locations)
+    found = [
+        spark_catalog(catalog, root, on_s3=name in on_s3, region=region, read_only=read_only)
+        for name, catalog in catalogs.items()
+    ]
+    session = {key: value for one in found for key, value in one.session.items()}
     if catalogs:
         session[DEFAULT_CATALOG] = next(iter(catalogs))
     conf = environment.engine.conf
     _refuse_conflicts(conf, session, tuple(catalogs), environment.engine.master)
     launch = {"spark.master": environment.engine.master, "spark.app.name": "firnline"}
-    launch |= _LOCAL if environment.engine.master.startswith("local") else {}
+    launch |= LOCAL if environment.engine.master.startswith("local") else {}
     launch |= {"spark.sql.session.timeZone": "UTC"}
-    launch |= {key: value for key, value in conf.items() if not _of_catalogs(key, tuple(catalogs))}
+    ours = _together([one.launch for one in found])
+    theirs = {key: value for key, value in conf.items() if not _of_catalogs(key, tuple(catalogs))}
+    launch |= ours | theirs | {key: f"{theirs[key]} {ours[key]}" for key in ours if key in theirs}
     launch[EXTENSIONS] = _with_ours(conf.get(EXTENSIONS, ""))
-    return SparkSettings(launch, session, tuple(catalogs))
+    variables = _together([one.environ for one in found])
+    return SparkSettings(launch, session, tuple(catalogs), variables, any(one.shares for one in found))
+
+
+def identity(launch: Mapping[str, str], environ: Mapping[str, str | None]) -> str:
+    """As whom a process that is started so comes to AWS, as a digest: to be compared, and to show no key."""
+    profile = _PROFILE.findall(launch.get(JAVA_OPTIONS, ""))[-1:]
+    return hashlib.sha256(json.dumps([profile, sorted(environ.items())]).encode()).hexdigest()
+
+
+def _together(parts: Sequence[Mapping[str, _Text]]) -> dict[str, _Text]:
+    """What all catalogs need of the one process. Two profiles, or two sets of static keys, cannot be had in it."""
+    found: dict[str, _Text] = {}
+    for key, value in (item for part in parts for item in part.items()):
+        if found.setdefault(key, value) != value:
+            raise BadInput(
+                "Two catalogs of the environment need different AWS credentials of one Spark process.",
+                why="Iceberg's clients take a profile, and the keys for Glue or a role, from the process alone.",
+                next_step="Give both the same profile, use `role:` for one of them, or make two environments.",
+            )
+    return found
 
 
 # A laptop's Spark listens to this machine only, shows no web page, and cuts small data into few tasks.
-_LOCAL = {
+LOCAL = {
     "spark.driver.host": "127.0.0.1",
     "spark.driver.bindAddress": "127.0.0.1",
     "spark.ui.enabled": "false",
@@ -64,36 +104,6 @@ _LOCAL = {
     "spark.sql.shuffle.partitions": "8",
     "spark.driver.memory": "2g",
 }
-
-
-def catalog_settings(catalog: CatalogSettings, root: str | Path, *, read_only: bool = False) -> dict[str, str]:
-    """`spark.sql.catalog.NAME…` of one catalog. Read-only, SQLite itself refuses every write through it."""
-    if catalog.type not in WIRED:
-        raise BadInput(
-            f"The catalog {catalog.name!r} has type {catalog.type!r}, which this version does not wire into Spark yet.",
-            next_step=f"Wired: {', '.join(WIRED)}.",
-        )
-    place = embedded.places(catalog, root)
-    key = CATALOG + catalog.name
-    # WAL lets readers go on while somebody writes; the timeout makes a second writer wait instead of failing.
-    waits = f"busy_timeout={embedded.BUSY_TIMEOUT_SECONDS * 1000}"
-    mode = "open_mode=1" if read_only else "journal_mode=WAL"
-    return {
-        key: "org.apache.iceberg.spark.SparkCatalog",
-        f"{key}.type": "jdbc",
-        f"{key}.uri": f"jdbc:sqlite:{place.database}?{waits}&{mode}",
-        f"{key}.jdbc.schema-version": "V1",
-        **({f"{key}.jdbc.init-catalog-tables": "false"} if read_only else {}),
-        f"{key}.warehouse": place.warehouse,
-        # A cached table would be stale as soon as PyIceberg, or another step, commits.
-        f"{key}.cache-enabled": "false",
-        **_passed_on(catalog, key),
-    }
-
-
-def _passed_on(catalog: CatalogSettings, key: str) -> dict[str, str]:
-    ours = {"uri", "warehouse"}
-    return {f"{key}.{name}": value for name, value in catalog.properties.items() if name not in ours}
 
 
 def _of_catalogs(key: str, catalogs: Iterable[str]) -> bool:
@@ -140,3 +150,14 @@ def differing(ours: Mapping[str, str], theirs: Mapping[str, str], catalogs: Iter
         if CATALOG + name in theirs:
             found += [key for key in dict.fromkeys(of_it) if ours.get(key) != theirs.get(key)]
     return tuple(sorted(found))
+
+
+def unlike(ours: Mapping[str, str], theirs: Mapping[str, str], keys: Iterable[str]) -> list[str]:
+    """Those of these keys that are not in theirs as they are in ours; of extensions, more than ours may be there."""
+    return [key for key in keys if not _holds(key, ours[key], theirs.get(key))]
+
+
+def _holds(key: str, value: str, theirs: str | None) -> bool:
+    if key == EXTENSIONS:
+        return set(value.split(",")) <= set((theirs or "").split(","))
+    return theirs == value

@@ -20,6 +20,7 @@ from pyiceberg.transforms import BucketTransform
 from firnline.adapters.duckdb import connection
 from firnline.adapters.duckdb.reader import DuckdbReader
 from firnline.adapters.iceberg.reader import PyIcebergReader
+from firnline.adapters.local.files import LocalFiles
 from firnline.core.errors import Missing
 from firnline.core.types import Field, ListOf, MapOf, Opaque, Primitive, Struct
 from firnline.proof.values import ReaderName, Verdict, Verification
@@ -86,7 +87,7 @@ def table(tmp_path: Path) -> Table:
 
 
 def prove(table: Table, snapshot: int | None = None) -> Verification:
-    return proving.prove((PyIcebergReader(), DuckdbReader()), table.metadata_location, snapshot)
+    return proving.prove((PyIcebergReader(LocalFiles()), DuckdbReader()), table.metadata_location, snapshot)
 
 
 def test_every_type_is_seen_alike(table: Table) -> None:
@@ -188,5 +189,5 @@ INNER = Struct((Field("x", LONG, id=2),))
 )
 def test_what_a_reader_cannot_read_it_says_beforehand(column: Field, able: set[str]) -> None:
     """A column a reader is known to read wrongly, or not at all, is known before anything is read."""
-    readers = (PyIcebergReader(), DuckdbReader())
+    readers = (PyIcebergReader(LocalFiles()), DuckdbReader())
     assert {str(one.name) for one in readers if one.cannot(column) is None} == able

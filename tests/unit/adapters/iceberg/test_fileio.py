@@ -1,168 +1,73 @@
-"""Files appear whole, or not at all."""
+"""What PyIceberg reads through us is the file, from whatever part it begins."""
 
 from __future__ import annotations
 
-import errno
-import os
-import subprocess
-import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from firnline.adapters.iceberg import fileio
-from firnline.adapters.iceberg.fileio import LocalFileIO
+from firnline.adapters.iceberg.fileio import ReadingFileIO
+from firnline.adapters.local.files import LocalFiles
+from firnline.facts.ports import StoredFile
 
-FILES = LocalFileIO()
-
-
-def names(folder: Path) -> list[str]:
-    return sorted(str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file())
-
-
-def test_published(tmp_path: Path) -> None:
-    """A file is there with all its bytes once it is closed, its folders made, and not before."""
-    path = tmp_path / "a" / "b" / "x.json"
-    output = FILES.new_output(f"file://{path}")
-    assert not output.exists()
-    with output.create() as stream:
-        stream.write(b"whole")
-        stream.flush()
-        assert not path.exists()
-    assert (path.read_bytes(), names(tmp_path)) == (b"whole", ["a/b/x.json"])
-    assert (output.exists(), len(output), len(output.to_input_file())) == (True, 5, 5)
-    with FILES.new_input(str(path)).open() as read:
-        assert (read.seek(2), read.read()) == (2, b"ole")
+FILES = ReadingFileIO(LocalFiles())
 
 
-def test_abandoned(tmp_path: Path) -> None:
-    """A file whose writing ends in an error, or that is forgotten, was never there."""
-    with pytest.raises(KeyError), FILES.new_output(str(tmp_path / "x")).create() as stream:  # noqa: PT012 -- leaving the block is what is tested
-        stream.write(b"half")
-        raise KeyError("x")
-    forgotten = FILES.new_output(str(tmp_path / "y")).create()
-    forgotten.write(b"half")
-    del forgotten
-    assert names(tmp_path) == []
+class Memory(LocalFiles):
+    """One file, whatever it is called, and what was asked of it."""
+
+    def __init__(self, data: bytes, lost: int = 0) -> None:
+        super().__init__()
+        self.data, self.lost, self.asked = data, lost, 0
+
+    def look(self, location: str) -> StoredFile:
+        return StoredFile(location, len(self.data), 0)
+
+    def part(self, location: str, start: int, length: int) -> bytes:  # noqa: ARG002 -- the port's
+        self.asked += 1
+        return self.data[start : max(start, start + length - self.lost)]
 
 
-def test_closed_twice(tmp_path: Path) -> None:
-    """Closing again, or leaving after closing, does nothing."""
-    stream = FILES.new_output(str(tmp_path / "x")).create()
-    stream.write(b"1")
-    stream.close()
-    stream.close()
-    stream.abandon()  # type: ignore[attr-defined]
-    assert names(tmp_path) == ["x"]
+@given(st.binary(max_size=300), st.lists(st.tuples(st.integers(0, 400), st.integers(-1, 400)), max_size=6))
+def test_reads(data: bytes, reads: list[tuple[int, int]]) -> None:
+    """Seeking and reading give the bytes that are there, and nothing behind the end."""
+    with ReadingFileIO(Memory(data)).new_input("x").open() as stream:
+        for start, length in reads:
+            stream.seek(start)
+            assert stream.read(length) == data[start : None if length < 0 else start + length]
 
 
-def test_taken(tmp_path: Path) -> None:
-    """A name that is taken is never overwritten, not even when it is taken while we write; unless asked for."""
-    path = tmp_path / "x"
-    with pytest.raises(FileExistsError), FILES.new_output(str(path)).create() as stream:  # noqa: PT012 -- leaving the block is what is tested
-        stream.write(b"ours")
-        path.write_bytes(b"theirs")
-    with pytest.raises(FileExistsError):
-        FILES.new_output(str(path)).create()
-    assert (path.read_bytes(), names(tmp_path)) == (b"theirs", ["x"])
-    with FILES.new_output(str(path)).create(overwrite=True) as stream:
-        stream.write(b"ours")
-    assert (path.read_bytes(), names(tmp_path)) == (b"ours", ["x"])
+def test_reads_ahead() -> None:
+    """What lies next was fetched with what was read: many small reads are one request."""
+    files = Memory(bytes(1000))
+    with ReadingFileIO(files).new_input("x").open() as stream:
+        while stream.read(10):
+            pass
+    assert files.asked == 1
 
 
-@pytest.mark.parametrize("taken", [False, True])
-def test_without_hard_links(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, taken: bool) -> None:
-    """Where a file system has no hard links a rename does, and still overwrites nothing."""
-
-    def no_links(*_: object) -> None:
-        raise OSError(errno.EPERM, "Operation not permitted")
-
-    monkeypatch.setattr(fileio.os, "link", no_links)
-    stream = FILES.new_output(str(tmp_path / "x")).create()
-    stream.write(b"ours")
-    if taken:
-        (tmp_path / "x").write_bytes(b"theirs")
-        with pytest.raises(FileExistsError):
-            stream.close()
-    else:
-        stream.close()
-    assert (tmp_path / "x").read_bytes() == (b"theirs" if taken else b"ours")
-    assert names(tmp_path) == ["x"]
+def test_cut_short() -> None:
+    """A file that ends before its size is damage, not its end."""
+    stream = ReadingFileIO(Memory(b"12345", lost=1)).new_input("x").open()
+    with stream, pytest.raises(OSError, match="1 bytes early"):
+        stream.read()
 
 
-@pytest.mark.parametrize("call", ["fsync", "link"])
-def test_a_disk_that_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, call: str) -> None:
-    """A file that cannot be made durable or visible is not there, and the error goes out."""
-
-    def fails(*_: object) -> None:
-        raise OSError(errno.ENOSPC, "No space left on device")
-
-    stream = FILES.new_output(str(tmp_path / "x")).create()
-    stream.write(b"ours")
-    monkeypatch.setattr(fileio.os, call, fails)
-    with pytest.raises(OSError, match="No space left"):
-        stream.close()
-    monkeypatch.undo()
-    assert names(tmp_path) == []
-
-
-@pytest.mark.parametrize("call", ["fsync", "link", "unlink"])
-def test_killed(tmp_path: Path, call: str) -> None:
-    """A process killed while it writes leaves a hidden temporary file at most, or the whole file under its name."""
-    code = (
-        "import os, signal, sys\n"
-        "from firnline.adapters.iceberg import fileio\n"
-        f"setattr(fileio.os, {call!r}, lambda *_: os.kill(os.getpid(), signal.SIGKILL))\n"
-        "stream = fileio.LocalFileIO().new_output(sys.argv[1]).create()\n"
-        "stream.write(b'whole')\n"
-        "stream.close()\n"
-    )
-    ended = subprocess.run([sys.executable, "-c", code, str(tmp_path / "x.json")], check=False)
-    assert ended.returncode == -9
-    assert all(name.startswith(".x.json.") and name.endswith(".tmp") for name in names(tmp_path) if name != "x.json")
-    assert (tmp_path / "x.json").exists() is (call == "unlink")
-    if call == "unlink":
-        assert (tmp_path / "x.json").read_bytes() == b"whole"
-
-
-def test_deleted(tmp_path: Path) -> None:
-    """Exactly the file goes, with the checksum Hadoop keeps beside it; one that is gone is as good as deleted."""
-    for name in ("x", ".x.crc", "x2", ".x2.crc"):
-        (tmp_path / name).touch()
-    FILES.delete(f"file://{tmp_path}/x")
-    assert names(tmp_path) == [".x2.crc", "x2"]
-    with pytest.raises(FileNotFoundError):
-        FILES.delete(str(tmp_path / "x"))
-    assert FILES.delete_quietly(str(tmp_path / "x"))
-    assert FILES.delete_quietly(str(tmp_path / "x2"))
-    assert not FILES.delete_quietly(str(tmp_path))
-    assert not FILES.delete_quietly("s3://bucket/x")
-
-
-def test_empty_folders(tmp_path: Path) -> None:
-    """Folders that became empty go, up to the table's own; what holds anything, and what is outside, stays."""
-    table = tmp_path / "table"
-    for name in ("data/day=1", "data/day=2", "metadata"):
-        (table / name).mkdir(parents=True)
-    (table / "data/day=2/somebody").touch()
-    outside = tmp_path / "outside"
-    outside.mkdir()
-    gone = [f"file://{table}/data/day=1/x", f"{table}/data/day=2/x", f"{table}/metadata/x", f"{outside}/x"]
-    FILES.remove_empty_folders(f"file://{table}/", gone)
-    assert sorted(str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*")) == [
-        "outside", "table", "table/data", "table/data/day=2", "table/data/day=2/somebody",
-    ]  # fmt: skip
-    os.unlink(table / "data/day=2/somebody")
-    FILES.remove_empty_folders(str(table), gone)
-    assert not table.exists()
-    assert outside.exists()
-
-
-@pytest.mark.parametrize("use", [FILES.new_input, FILES.new_output], ids=["input", "output"])
-def test_not_there(tmp_path: Path, use: Callable[[str], fileio.LocalInput | fileio.LocalOutput]) -> None:
+def test_there_or_not(tmp_path: Path) -> None:
     """A file that is not there says so, and has no length."""
-    found = use(str(tmp_path / "x"))
-    assert not found.exists()
+    (tmp_path / "x").write_bytes(b"123")
+    assert (FILES.new_input(f"file://{tmp_path}/x").exists(), len(FILES.new_input(str(tmp_path / "x")))) == (True, 3)
+    gone = FILES.new_input(str(tmp_path / "y"))
+    assert not gone.exists()
     with pytest.raises(FileNotFoundError):
-        len(found)
+        len(gone)
+
+
+def test_writes_nothing(tmp_path: Path) -> None:
+    """A reader neither writes nor deletes."""
+    with pytest.raises(PermissionError):
+        FILES.new_output(str(tmp_path / "x"))
+    with pytest.raises(PermissionError):
+        FILES.delete(str(tmp_path / "x"))

@@ -14,12 +14,14 @@ from pyiceberg.types import LongType, NestedField
 
 from firnline.adapters.iceberg import presence
 from firnline.adapters.iceberg.manifests import IcebergManifests
-from firnline.adapters.iceberg.presence import Presence
+from firnline.adapters.iceberg.presence import Presence, Unseen
 from firnline.adapters.local.blobs import LocalBlobs
+from firnline.adapters.local.files import LocalFiles
+from firnline.core.errors import Blocked, Failed, FirnlineError
 from firnline.facts import meta
 from firnline.facts.lines import ManifestLine
 from firnline.facts.meta import Snapshot
-from firnline.facts.ports import Blobs
+from firnline.facts.ports import Blobs, StoredFile
 
 
 @pytest.fixture
@@ -42,6 +44,10 @@ def local(location: str) -> Path:
     return Path(location.removeprefix("file://"))
 
 
+def looked(snapshot: Snapshot) -> Presence:
+    return presence.look(snapshot, IcebergManifests(LocalBlobs()), LocalFiles())
+
+
 def newest_file(table: Table) -> Path:
     return local(max(table.scan().plan_files(), key=lambda task: -task.file.record_count).file.file_path)
 
@@ -49,8 +55,8 @@ def newest_file(table: Table) -> Path:
 def test_a_whole_snapshot_has_no_problems(table: Table) -> None:
     """Each snapshot has its own files and counts its own rows."""
     first, second = snapshots(table)
-    assert presence.look(first) == Presence((), 3)
-    assert presence.look(second) == Presence((), 5)
+    assert looked(first) == Presence((), 3)
+    assert looked(second) == Presence((), 5)
 
 
 def test_a_missing_file_concerns_the_snapshots_that_need_it(table: Table) -> None:
@@ -58,10 +64,10 @@ def test_a_missing_file_concerns_the_snapshots_that_need_it(table: Table) -> Non
     first, second = snapshots(table)
     gone = newest_file(table)
     gone.unlink()
-    assert presence.look(first).problems == ()
-    (problem,) = presence.look(second).problems
+    assert looked(first).problems == ()
+    (problem,) = looked(second).problems
     assert problem.endswith(f"{gone.name} is missing")
-    assert presence.look(second).rows is None
+    assert looked(second).rows is None
 
 
 def test_another_size_is_told_with_both_numbers(table: Table) -> None:
@@ -69,7 +75,7 @@ def test_another_size_is_told_with_both_numbers(table: Table) -> None:
     file = newest_file(table)
     size = file.stat().st_size
     file.write_bytes(file.read_bytes() + b"x")
-    (problem,) = presence.look(snapshots(table)[1]).problems
+    (problem,) = looked(snapshots(table)[1]).problems
     assert problem.endswith(f"{file.name} has {size + 1:,} bytes where the manifest says {size:,}")
 
 
@@ -78,19 +84,19 @@ def test_a_missing_manifest_is_a_problem(table: Table) -> None:
     first, second = snapshots(table)
     manifest = local(table.metadata.snapshots[1].manifests(table.io)[0].manifest_path)
     manifest.unlink()
-    assert any(manifest.name in problem for problem in presence.look(second).problems)
+    assert any(manifest.name in problem for problem in looked(second).problems)
     assert second.manifest_list is not None
     local(second.manifest_list).write_bytes(b"no avro")
-    (problem,) = presence.look(second).problems
+    (problem,) = looked(second).problems
     assert local(second.manifest_list).name in problem
-    assert presence.look(first).problems == ()
+    assert looked(first).problems == ()
 
 
 @pytest.mark.parametrize("change", [{"content": "deletes"}, {"added_rows": None}], ids=["deletes", "no count"])
 def test_with_delete_files_rows_are_not_counted(table: Table, change: dict[str, str | None]) -> None:
     """What manifests count says nothing once delete files take rows away, or when a writer left counts out."""
     last = snapshots(table)[1]
-    assert presence.look(last, Changed(LocalBlobs(), change)).rows is None
+    assert presence.look(last, Changed(LocalBlobs(), change), LocalFiles()).rows is None
 
 
 class Changed(IcebergManifests):
@@ -102,3 +108,21 @@ class Changed(IcebergManifests):
 
     def list(self, location: str) -> tuple[ManifestLine, ...]:
         return tuple(replace(line, **self._change) for line in super().list(location))
+
+
+class Closed(LocalFiles):
+    """Lets nobody see a file."""
+
+    def __init__(self, trouble: FirnlineError) -> None:
+        super().__init__()
+        self.trouble = trouble
+
+    def look(self, location: str) -> StoredFile | None:  # noqa: ARG002 -- the port's
+        raise self.trouble
+
+
+@pytest.mark.parametrize("trouble", [Blocked("too busy"), Failed("no right to see it")])
+def test_what_could_not_be_looked_at_is_no_finding(table: Table, trouble: FirnlineError) -> None:
+    """A store that is busy, or lets nobody in, says nothing about the table: there is no verdict then."""
+    with pytest.raises(Unseen, match=trouble.what):
+        presence.look(snapshots(table)[1], IcebergManifests(LocalBlobs()), Closed(trouble))

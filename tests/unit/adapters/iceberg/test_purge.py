@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pytest
 
-from firnline.adapters.iceberg.fileio import LocalFileIO
 from firnline.adapters.iceberg.manifests import IcebergManifests
 from firnline.adapters.iceberg.purge import reachable
 from firnline.adapters.local.blobs import LocalBlobs
+from firnline.adapters.local.store import LocalStore
 from firnline.adapters.requests import Unfit
 from tests.committing import ORDERS, Shelf, assert_done, assert_refused, creating, properties
 
@@ -62,10 +62,13 @@ def test_purged(shelf: Shelf) -> None:
 
 def test_files_that_stay(shelf: Shelf, monkeypatch: pytest.MonkeyPatch) -> None:
     """A file that cannot be deleted is counted and said, and the drop is done all the same."""
-    delete = LocalFileIO.delete_quietly
-    monkeypatch.setattr(
-        LocalFileIO, "delete_quietly", lambda self, path: not path.endswith(".parquet") and delete(self, path)
-    )
+    delete = LocalStore.delete
+
+    def some(self: LocalStore, paths: Sequence[str]) -> Mapping[str, str]:
+        kept = [path for path in paths if path.endswith(".parquet")]
+        return {**delete(self, [path for path in paths if path not in kept]), **dict.fromkeys(kept, "busy")}
+
+    monkeypatch.setattr(LocalStore, "delete", some)
     outcome = assert_done(shelf.light.drop(ORDERS, UUID, purge=True))
     assert outcome.facts["files-left"] == 3
     assert outcome.detail == "3 of its files could not be deleted"

@@ -19,6 +19,7 @@ VERBS: dict[str, Callable[[SqliteCatalog], Outcome]] = {
     "insert": lambda catalog: catalog.insert(Identifier(("shop",), "new"), "file:///new.json"),
     "swap": lambda catalog: catalog.swap(ORDERS, "file:///1.json", "file:///2.json"),
     "remove": lambda catalog: catalog.remove(ORDERS, "file:///1.json"),
+    "rename": lambda catalog: catalog.rename(ORDERS, "file:///1.json", Identifier(("shop",), "sales")),
     "create_namespace": lambda catalog: catalog.create_namespace(("lab",), {"a": "b"}),
     "update_namespace": lambda catalog: catalog.update_namespace(("shop",), {"a": "b"}, ()),
 }
@@ -98,7 +99,7 @@ def test_failures(
     assert (rows(database) == before) is not (word == "COMMIT" and when == "after")
 
 
-@pytest.mark.parametrize("verb", ["swap", "remove"])
+@pytest.mark.parametrize("verb", ["swap", "remove", "rename"])
 def test_moved_on(database: Path, verb: str) -> None:
     """A pointer that is no longer where the commit is based is a lost race."""
     assert_done(SqliteCatalog(str(database), CATALOG).swap(ORDERS, "file:///1.json", "file:///other.json"))
@@ -116,11 +117,13 @@ def test_taken_names(database: Path) -> None:
     connection.close()
     assert_refused(catalog.insert(ORDERS, "file:///x.json"), "an entry of this name was made in the meantime")
     assert_refused(catalog.insert(Identifier(("shop",), "v"), "file:///x.json"), "an entry of this name")
+    assert_refused(catalog.rename(ORDERS, "file:///1.json", Identifier(("shop",), "v")), "an entry of this name")
     assert_refused(catalog.insert(Identifier(("lab",), "t"), "file:///x.json"), "there is no namespace lab")
     assert_refused(catalog.insert(Identifier(("sho_",), "t"), "file:///x.json"), "there is no namespace sho_")
 
 
-def test_the_last_table_of_a_namespace(tmp_path: Path) -> None:
+@pytest.mark.parametrize("verb", ["remove", "rename"])
+def test_the_last_table_of_a_namespace(tmp_path: Path, verb: str) -> None:
     """A namespace that existed through its table alone does not vanish with it."""
     path = tmp_path / "catalog.db"
     catalog = SqliteCatalog(str(path), CATALOG)
@@ -129,8 +132,13 @@ def test_the_last_table_of_a_namespace(tmp_path: Path) -> None:
     with sqlite3.connect(path) as connection:
         connection.execute("DELETE FROM iceberg_namespace_properties")
     connection.close()
-    assert_done(catalog.remove(ORDERS, "file:///1.json"))
-    assert dict(SqlitePointers(str(path), CATALOG).namespaces()) == {("shop",): {}}
+    assert_done(catalog.create_namespace(("lab",), {}))
+    to = Identifier(("lab",), "orders")
+    gone = (
+        catalog.rename(ORDERS, "file:///1.json", to) if verb == "rename" else catalog.remove(ORDERS, "file:///1.json")
+    )
+    assert_done(gone)
+    assert dict(SqlitePointers(str(path), CATALOG).namespaces()) == {("lab",): {}, ("shop",): {}}
 
 
 def test_layout_v0(tmp_path: Path) -> None:
@@ -143,6 +151,7 @@ def test_layout_v0(tmp_path: Path) -> None:
     connection.close()
     assert_done(catalog.insert(ORDERS, "file:///1.json"))
     assert_done(catalog.swap(ORDERS, "file:///1.json", "file:///2.json"))
+    assert_done(catalog.rename(ORDERS, "file:///2.json", Identifier(("shop",), "sales")))
     assert len(rows(path)["iceberg_tables"][0]) == 5
 
 

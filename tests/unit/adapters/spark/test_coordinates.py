@@ -25,9 +25,27 @@ def test_the_release_of_the_cloud_can_be_chosen() -> None:
     assert coordinates.needed(environment(iceberg="1.11.0"))[0] is coordinates.ICEBERG["1.11.0"]
 
 
-def test_no_driver_without_an_embedded_catalog() -> None:
-    """The SQLite driver is fetched only where a catalog needs it."""
-    assert [jar.name for jar in coordinates.needed(environment("glue"))] == ["iceberg-spark-runtime-4.1_2.13"]
+RUNTIME, BUNDLE, DRIVER = "iceberg-spark-runtime-4.1_2.13", "iceberg-aws-bundle", "sqlite-jdbc"
+
+
+@pytest.mark.parametrize(
+    ("kind", "properties", "jars"),
+    [
+        ("sqlite", {}, [RUNTIME, DRIVER]),
+        ("sqlite", {"warehouse": "s3://lake/w"}, [RUNTIME, BUNDLE, DRIVER]),
+        ("glue", {}, [RUNTIME, BUNDLE]),
+        ("s3tables", {}, [RUNTIME, BUNDLE]),
+        ("rest", {"uri": "https://catalog"}, [RUNTIME, BUNDLE]),
+        ("rest", {"io-impl": "org.apache.iceberg.hadoop.HadoopFileIO"}, [RUNTIME]),
+        ("hive", {"warehouse": "file:///w"}, [RUNTIME]),
+        ("hive", {"warehouse": "s3a://lake/w"}, [RUNTIME, BUNDLE]),
+    ],
+)
+def test_only_what_a_catalog_needs(kind: str, properties: dict[str, str], jars: list[str]) -> None:
+    """The SQLite driver is fetched for an embedded catalog, and the AWS bundle where tables may lie in S3."""
+    found = coordinates.needed(Environment("e", {"lake": CatalogSettings("lake", kind, properties)}))
+    assert [jar.name for jar in found] == jars
+    assert {jar.version for jar in found if jar.name != DRIVER} == {"1.12.0"}
 
 
 def test_an_unknown_release_is_refused_with_the_nearest() -> None:
@@ -37,7 +55,7 @@ def test_an_unknown_release_is_refused_with_the_nearest() -> None:
     assert refused.value.next_step == "Did you mean '1.12.0'?"
 
 
-@pytest.mark.parametrize("jar", [coordinates.SQLITE, *coordinates.ICEBERG.values()], ids=str)
+@pytest.mark.parametrize("jar", [coordinates.SQLITE, *coordinates.ICEBERG.values(), *coordinates.AWS.values()], ids=str)
 def test_every_jar_is_pinned(jar: coordinates.Coordinate) -> None:
     """Each coordinate has a whole sha256, a size, and the file name Ivy gives it."""
     assert re.fullmatch(r"[0-9a-f]{64}", jar.sha256)
@@ -47,5 +65,5 @@ def test_every_jar_is_pinned(jar: coordinates.Coordinate) -> None:
 
 def test_pins_differ() -> None:
     """No two releases share a hash: a copied line would let one jar pass as the other."""
-    pins = [jar.sha256 for jar in (coordinates.SQLITE, *coordinates.ICEBERG.values())]
+    pins = [jar.sha256 for jar in (coordinates.SQLITE, *coordinates.ICEBERG.values(), *coordinates.AWS.values())]
     assert len(set(pins)) == len(pins)

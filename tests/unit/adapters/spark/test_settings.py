@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 
 from firnline.adapters.spark import settings
-from firnline.adapters.spark.settings import CATALOG, DEFAULT_CATALOG, EXTENSIONS, ICEBERG_EXTENSIONS, spark_settings
+from firnline.adapters.spark.catalogs import CATALOG
+from firnline.adapters.spark.settings import DEFAULT_CATALOG, EXTENSIONS, ICEBERG_EXTENSIONS, spark_settings
 from firnline.config.values import CatalogSettings, EngineSettings, Environment
 from firnline.core.errors import BadInput
 
@@ -118,9 +119,54 @@ def test_what_agrees_is_no_conflict(key: str, value: str) -> None:
 
 def test_a_catalog_that_is_not_wired_says_so() -> None:
     """A type that is understood and not reachable is named with what is."""
-    glue = Environment("prod", {"lake": CatalogSettings("lake", "glue")})
-    with pytest.raises(BadInput, match=r"'glue'.*does not wire"):
-        spark_settings(glue, ROOT)
+    nessie = Environment("prod", {"lake": CatalogSettings("lake", "nessie")})
+    with pytest.raises(BadInput, match=r"'nessie'.*does not wire"):
+        spark_settings(nessie, ROOT)
+
+
+PROFILE_A, PROFILE_B = ({"spark.driver.extraJavaOptions": f"-Xss4m -Daws.profile={name}"} for name in "ab")
+KEYS: dict[str, str | None] = {"AWS_ACCESS_KEY_ID": "id", "AWS_SECRET_ACCESS_KEY": "hunter2", "AWS_SESSION_TOKEN": None}
+STARTS: list[tuple[dict[str, str], dict[str, str | None]]] = [
+    ({}, {}),
+    (PROFILE_A, {}),
+    (PROFILE_B, {}),
+    ({}, KEYS),
+    ({}, {**KEYS, "AWS_SESSION_TOKEN": "t"}),
+    ({}, {**KEYS, "AWS_SECRET_ACCESS_KEY": "hunter3"}),
+    (PROFILE_A, KEYS),
+]
+
+
+def test_identities_are_told_apart() -> None:
+    """Each profile and each set of keys is an identity of its own, whatever else the process is started with."""
+    found = [settings.identity(*start) for start in STARTS]
+    assert len(set(found)) == len(STARTS)
+    assert found == [settings.identity({**launch, "spark.x": "1"}, environ) for launch, environ in STARTS]
+    assert settings.identity({"spark.driver.extraJavaOptions": "-Daws.profile=a"}, {}) == found[1]
+
+
+def test_an_identity_shows_no_key() -> None:
+    """It is a digest, and neither it nor the settings show keys."""
+    made = settings.SparkSettings({}, {}, (), KEYS)
+    assert "hunter2" not in f"{settings.identity({}, KEYS)} {made!r}"
+
+
+UNLIKE: list[tuple[dict[str, str], dict[str, str], list[str]]] = [
+    ({"a": "1"}, {"a": "1", "more": "2"}, []),
+    ({"a": "1"}, {"a": "2"}, ["a"]),
+    ({"a": "1"}, {}, ["a"]),
+    ({EXTENSIONS: "x,y"}, {EXTENSIONS: "y,z,x"}, []),
+    ({EXTENSIONS: "x,y"}, {EXTENSIONS: "x"}, [EXTENSIONS]),
+    ({EXTENSIONS: "x"}, {}, [EXTENSIONS]),
+]
+
+
+@pytest.mark.parametrize(("ours", "theirs", "expected"), UNLIKE)
+def test_a_running_process_is_compared_by_what_is_wanted(
+    ours: dict[str, str], theirs: dict[str, str], expected: list[str]
+) -> None:
+    """What nobody asks for may be there; what is asked for must be, and of extensions more may."""
+    assert settings.unlike(ours, theirs, ours) == expected
 
 
 DIFFERING: list[tuple[dict[str, Any], tuple[str, ...]]] = [

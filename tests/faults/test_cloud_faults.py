@@ -27,9 +27,9 @@ pytestmark = pytest.mark.faults
 Opener = Callable[[Path], AbstractContextManager[World]]
 SEED = int(os.environ.get("FIRNLINE_TEST_SEED", "20261119"))
 BRIEF = [
-    pytest.param(cloud_worlds.glue, 12, id="glue"),
-    pytest.param(cloud_worlds.glue_and_dynamo, 10, id="glue-dynamodb"),
-    pytest.param(cloud_worlds.rest, 12, id="rest", marks=pytest.mark.spark),
+    pytest.param(cloud_worlds.glue, 8, id="glue"),
+    pytest.param(cloud_worlds.glue_and_dynamo, 6, id="glue-dynamodb"),
+    pytest.param(cloud_worlds.rest, 8, id="rest", marks=pytest.mark.spark),
     pytest.param(cloud_worlds.hive, 6, id="hive", marks=pytest.mark.spark),
 ]
 LONG = [

@@ -45,9 +45,7 @@ def show(result: Result, *, output: Output) -> None:
         render.json({"run": result.run, "verdict": verdict, "steps": result.steps})
     else:
         for step in result.steps:
-            detail = (
-                f": {step.outcome.detail}" if step.outcome.detail and step.outcome.kind is not OutcomeKind.DONE else ""
-            )
+            detail = f": {step.outcome.detail}" if step.outcome.detail else ""
             render.out(f"{_MARKS[step.outcome.kind]:<8}  {step.subject}  ({step.kind}){detail}")
         render.out(f"Run {result.run}: {verdict}. `firnline ledger {result.run}` shows it step by step.")
     code = records.exit_code(verdict)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -11,13 +11,16 @@ from firnline.cli.app import Output, state_of
 from firnline.core import instants, sizes
 from firnline.core.errors import EXIT_PARTIAL
 
+if TYPE_CHECKING:
+    from firnline.lakehouse.tables import Listing
+
 HELP = "The tables of the catalog: list them, show one, write the files of existing ones, rename one."
 
 
 def list_(ctx: typer.Context) -> None:
     """List every table of the catalog with its rows, files and size, and whether a file declares it.
 
-    Exit 4 when a part of the catalog may not be listed.
+    Exit 4 when a table cannot be read, or a part of the catalog may not be listed.
     """
     state = state_of(ctx)
     lakehouse = state.lakehouse()
@@ -25,7 +28,7 @@ def list_(ctx: typer.Context) -> None:
         listed = lakehouse.tables.list()
     if state.output is Output.JSON:
         render.json(listed.tables)
-        _tell_unlisted(listed.unlisted)
+        _end(listed)
         return
     rows = [
         (
@@ -52,12 +55,14 @@ def list_(ctx: typer.Context) -> None:
     skipped.say((entry.table, entry.kind) for entry in listed.tables if entry.kind != "table")
     if not listed.tables and listed.unlisted is None:
         render.say(f"There is nothing in {lakehouse.connection.place}.")
-    _tell_unlisted(listed.unlisted)
+    _end(listed)
 
 
-def _tell_unlisted(text: str | None) -> None:
-    if text is not None:
-        render.warn(text)
+def _end(listed: Listing) -> None:
+    """Like `status`, with 4 when not everything could be seen."""
+    if listed.unlisted is not None:
+        render.warn(listed.unlisted)
+    if listed.unlisted is not None or any(entry.problem is not None for entry in listed.tables):
         raise typer.Exit(EXIT_PARTIAL)
 
 

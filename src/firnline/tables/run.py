@@ -66,7 +66,7 @@ def kinds(effects: Effects) -> tuple[StepKind, ...]:
             observe=lambda step: effects.fresh(step.body.identifier),
             vet=vet.drop,
             run=lambda step, _: _drop(effects, step.body),
-            settle=lambda step, _: _settle_drop(effects, step.body),
+            settle=lambda step, _: _settle_drop(effects, step.body, step.base),
         ),
         StepKind(
             name=RENAME,
@@ -115,14 +115,21 @@ def _drop(effects: Effects, body: TableDrop) -> Outcome:
     return effects.commits().drop(body.identifier, body.uuid, purge=body.purge)
 
 
-def _settle_drop(effects: Effects, body: TableDrop) -> Outcome:
+def _settle_drop(effects: Effects, body: TableDrop, base: str | None) -> Outcome:
     try:
         meta = effects.load(body.identifier)
     except FirnlineError as error:
         return Outcome(OutcomeKind.UNKNOWN, f"could not look: {error.what}")
     if meta is None or meta.uuid != body.uuid:
-        return Outcome(OutcomeKind.DONE, "the table is no longer in the catalog")
+        return Outcome(OutcomeKind.DONE, f"the table is no longer in the catalog{_unpurged(body, base)}")
     return Outcome(OutcomeKind.NOT_DONE, "the table is still in the catalog", retryable=True)
+
+
+def _unpurged(body: TableDrop, base: str | None) -> str:
+    """Whoever lost the answer to the removal deleted nothing after it."""
+    if not body.purge or base is None:
+        return ""
+    return f"; its files were to go with it and may still lie under {base.rsplit('/', 2)[0]}"
 
 
 def _rename(effects: Effects, body: TableRename) -> Outcome:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pytest
@@ -115,6 +115,15 @@ def test_a_drop_is_settled_by_looking(ports: Ports, kind: OutcomeKind, retryable
     """The table gone, or another one of its name, is done; there still is not done; a locked catalog is unknown."""
     found = registry(ports).kind(DROP).settle(dropping(), STAMP)
     assert (found.kind, found.retryable) == (kind, retryable)
+
+
+@pytest.mark.parametrize(("purge", "left"), [(True, "may still lie under s3://b/shop/orders"), (False, None)])
+def test_files_of_a_drop_nobody_heard_the_end_of(purge: bool, left: str | None) -> None:
+    """A purge whose answer was lost deleted nothing: where its files may still lie is said."""
+    step = replace(dropping(purge=purge), base="s3://b/shop/orders/metadata/3.metadata.json")
+    found = registry(Ports(table=chain({}, uuid="another"))).kind(DROP).settle(step, STAMP)
+    assert found.kind is DONE
+    assert (left is None and "lie" not in found.detail) or str(left) in found.detail
 
 
 def test_a_rename_names_the_very_table() -> None:

@@ -13,11 +13,13 @@ from pathlib import Path
 from firnline.adapters.schemes import S3
 from firnline.config import aws, embedded, endpoints
 from firnline.config.aws import AwsSettings
-from firnline.config.endpoints import Endpoint, GlueEndpoint, HiveEndpoint, RestEndpoint, SigV4
+from firnline.config.endpoints import Bearer, Endpoint, GlueEndpoint, HiveEndpoint, OAuth2, RestEndpoint, SigV4
 from firnline.config.values import CatalogSettings, Environment
 from firnline.core.errors import BadInput
 
 CATALOG = "spark.sql.catalog."
+_HEADER = "header."
+_DELEGATION = "X-Iceberg-Access-Delegation"
 JAVA_OPTIONS = "spark.driver.extraJavaOptions"
 TYPES = ("sqlite", "glue", "s3tables", "rest", "hive")
 S3_FILE_IO = "org.apache.iceberg.aws.s3.S3FileIO"
@@ -75,7 +77,12 @@ def spark_catalog(
     if on_s3:
         own |= _s3(catalog, reached, region)
     own |= {f"table-default.{name}": value for name, value in endpoints.table_defaults(catalog).items()}
-    passed = {name: value for name, value in catalog.properties.items() if name not in _OURS}
+    # Headers of a REST catalog are said above as its endpoint has them: checked, and spelled one way.
+    passed = {
+        name: value
+        for name, value in catalog.properties.items()
+        if name not in _OURS and not (isinstance(endpoint, RestEndpoint) and name.startswith(_HEADER))
+    }
     # A cached table would be stale as soon as PyIceberg, or another step, commits.
     settings = {**own, "cache-enabled": "false", **{name: value for name, value in passed.items() if name not in own}}
     session = {
@@ -155,6 +162,13 @@ def _rest(endpoint: RestEndpoint) -> dict[str, str]:
     settings = {"type": "rest", "uri": endpoint.uri}
     if endpoint.warehouse:
         settings["warehouse"] = endpoint.warehouse
+    if isinstance(endpoint.auth, Bearer):
+        settings["token"] = endpoint.auth.token
+    if isinstance(endpoint.auth, OAuth2):
+        settings["credential"] = endpoint.auth.credential
+    headers = {name: text for name, text in endpoint.headers.items() if name.casefold() != _DELEGATION.casefold()}
+    headers |= {_DELEGATION: "vended-credentials"} if endpoint.vended else {}
+    settings |= {f"{_HEADER}{name}": text for name, text in headers.items()}
     if isinstance(endpoint.auth, SigV4):
         settings |= {"rest.sigv4-enabled": "true", "rest.signing-name": endpoint.auth.service}
         if endpoint.auth.region:

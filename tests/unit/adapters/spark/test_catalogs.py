@@ -84,6 +84,14 @@ CASES: list[tuple[str, Mapping[str, str], Mapping[str, str]]] = [
     ),
     (
         "rest",
+        {"uri": "https://c", "token": "t\n", "header.x-iceberg-access-delegation": "Vended-Credentials"},
+        {
+            "type": "rest", "uri": "https://c", "token": "t", "io-impl": S3_FILE_IO, "cache-enabled": "false",
+            "header.X-Iceberg-Access-Delegation": "vended-credentials",
+        },
+    ),
+    (
+        "rest",
         {"uri": "https://c/v1", "token": "t", "warehouse": "w"},
         {
             "type": "rest", "uri": "https://c", "token": "t", "warehouse": "w", "io-impl": S3_FILE_IO,

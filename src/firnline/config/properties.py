@@ -10,6 +10,8 @@ from functools import lru_cache
 
 # Where Iceberg itself reads: an unknown name under one of these is a mistake. Anything else may be somebody's own.
 _OWN = ("write.", "read.", "commit.", "history.", "gc.", "schema.", "encryption.", "compatibility.")
+# By these a table's files lie outside its own folder.
+FOLDERS = ("write.data.path", "write.folder-storage.path", "write.object-storage.path", "write.metadata.path")
 # The end of these names is a column's.
 FAMILIES = (
     "write.metadata.metrics.column.",

@@ -28,7 +28,9 @@ class Pointers(Protocol):
     """The listing half of a catalog."""
 
     def list(self, namespace: tuple[str, ...] | None = None) -> Iterator[Pointer]:
-        """Every entry, or those directly in one namespace, in order of name."""
+        """Every entry, or those directly in one namespace, in order of name. Of the whole catalog it may end in
+        Partial, after everything that may be seen, naming what may not.
+        """
 
     def find(self, identifier: Identifier) -> Pointer | None:
         """One entry, or None."""

@@ -11,6 +11,7 @@ from functools import partial
 
 import numpy as np
 
+from firnline.config.properties import FOLDERS
 from firnline.facts import kept, places
 from firnline.facts.entries import Entries, Longs, Texts, Truths
 from firnline.facts.hashing import Hashes, Words, hash128
@@ -21,7 +22,6 @@ from firnline.facts.ports import Manifests
 from firnline.facts.values import Damage
 
 # Where writers put files, from the newest name of the property to the oldest.
-_ELSEWHERE = ("write.data.path", "write.folder-storage.path", "write.object-storage.path", "write.metadata.path")
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +52,7 @@ class Referenced:
 
 def locations(meta: TableMeta) -> tuple[str, ...]:
     """Where a table's files lie: its location, and where its properties send writers. None lies in another."""
-    named = (meta.table_location, *(meta.properties.get(key, "") for key in _ELSEWHERE))
+    named = (meta.table_location, *(meta.properties.get(key, "") for key in FOLDERS))
     normal = {places.normal(location.rstrip("/")): location.rstrip("/") for location in reversed(named) if location}
     return tuple(
         location

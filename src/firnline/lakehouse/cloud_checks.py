@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from firnline.config import aws, endpoints, rights
 from firnline.config.aws import AwsSettings
 from firnline.config.endpoints import GlueEndpoint, RestEndpoint
-from firnline.core.errors import FirnlineError, Missing
-from firnline.lakehouse import cloud_buckets
+from firnline.core.errors import FirnlineError
+from firnline.lakehouse import cloud_buckets, parts
 from firnline.lakehouse import rights as granting
 from firnline.lakehouse.checks import NOT_CHECKED, OK, PROBLEM, WARNING, Check, failed
 from firnline.lakehouse.cloud_buckets import Ours, unknown
@@ -42,7 +41,7 @@ def checks(lakehouse: Lakehouse) -> Iterator[Check]:
         return
     name = f"aws {catalog.name}"
     try:
-        _require_part()
+        parts.require("boto3", "aws", "AWS")
         look = _examined(lakehouse.storage.sessions, _wanted(lakehouse, reached))
     except FirnlineError as error:
         yield failed(name, error)
@@ -76,7 +75,7 @@ def state_checks(lakehouse: Lakehouse) -> Iterator[Check]:
     table = granting.state_table(lakehouse.settings)
     name, wanted = f"state {table}", Wanted(state_table=table, writing=lakehouse.may_write)
     try:
-        _require_part()
+        parts.require("boto3", "aws", "AWS")
         sessions = Sessions(aws.settings(state.properties, "state"))
         try:
             look = _examined(sessions, wanted)
@@ -95,11 +94,6 @@ def state_checks(lakehouse: Lakehouse) -> Iterator[Check]:
         yield Check(name, OK if said.value == "ACTIVE" else WARNING, f"DynamoDB, {said.value}, in {look.region}")
     tried = ("dynamodb:UpdateItem",) if lakehouse.may_write and said.value is not None else ()
     yield _rights("rights state", look, lakehouse, tried)
-
-
-def _require_part() -> None:
-    if find_spec("botocore") is None:
-        raise Missing("The part for AWS is not installed.", next_step="Install it: pip install 'firnline[aws]'.")
 
 
 def _examined(sessions: Sessions, wanted: Wanted) -> Look:

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from firnline.adapters.answers import Answer
+from firnline.config.properties import FOLDERS
 from firnline.core.errors import BadInput, Refused
 from firnline.core.ids import Identifier
 from firnline.core.suggest import did_you_mean
@@ -22,8 +23,6 @@ if TYPE_CHECKING:
 __all__ = ["ENGINES", "Answer", "sql"]
 
 ENGINES = ("spark", "duckdb")
-# Properties by which a table's files lie outside its folder.
-_ELSEWHERE = ("write.data.path", "write.metadata.path", "write.object-storage.path", "write.folder-storage.path")
 _RUNNING = "Running the statement"
 
 
@@ -119,6 +118,6 @@ def _namespaced(parts: tuple[str, ...]) -> tuple[str, ...]:
 def _scan(parts: tuple[str, ...], meta: TableMeta, pins: Mapping[tuple[str, ...], int]) -> Scan:
     from firnline.adapters.duckdb.queries import Scan
 
-    elsewhere = (meta.properties.get(name) for name in _ELSEWHERE)
+    elsewhere = (meta.properties.get(name) for name in FOLDERS)
     folders = (meta.table_location, meta.location.rpartition("/")[0], *(folder for folder in elsewhere if folder))
     return Scan(parts, meta.location, pins.get(parts), folders)

@@ -13,6 +13,7 @@ from typing import Any
 from firnline.adapters.aws import glue_names
 from firnline.adapters.aws.glue_pointers import METADATA_LOCATION, TABLE_TYPE
 from firnline.adapters.aws.glue_reading import Entry
+from firnline.config.properties import FOLDERS
 from firnline.core.types import Decimal, Field, Fixed, ListOf, MapOf, Opaque, Primitive, Struct, Type
 from firnline.facts.meta import TableMeta
 
@@ -20,7 +21,6 @@ PREVIOUS = "previous_metadata_location"
 COMMENT_BYTES_MAX = 255
 DESCRIPTION_BYTES_MAX = 2048
 TYPE_LENGTH_MAX = 131_072
-_ELSEWHERE = ("write.data.path", "write.metadata.path", "write.object-storage.path", "write.folder-storage.path")
 _NAMES = {
     "int": "int", "long": "bigint", "time": "string", "uuid": "string", "timestamptz": "timestamp",
     "timestamp_ns": "timestamp_nano", "timestamptz_ns": "timestamp_nano",
@@ -58,7 +58,7 @@ def _described(meta: TableMeta) -> dict[str, str]:
 
 
 def _storage(entry: Entry, meta: TableMeta) -> dict[str, Any]:
-    elsewhere = sorted({meta.properties[key] for key in _ELSEWHERE if meta.properties.get(key)})
+    elsewhere = sorted({meta.properties[key] for key in FOLDERS if meta.properties.get(key)})
     kept = {key: value for key, value in entry.items() if key != "AdditionalLocations"}
     comments = {each["Name"]: each["Comment"] for each in entry.get("Columns", ()) if each.get("Comment")}
     return {

@@ -11,11 +11,11 @@ from collections.abc import Iterator
 from firnline.adapters.iceberg.manifests import live_files
 from firnline.adapters.locations import lies_under
 from firnline.adapters.requests import Unfit
+from firnline.config.properties import FOLDERS
 from firnline.core.types import Json
 from firnline.facts.ports import Manifests
 
 _SHOWN = 3
-_OWN_FOLDERS = ("write.data.path", "write.metadata.path", "write.object-storage.path", "write.folder-storage.path")
 
 
 def reachable(base: Json, location: str, manifests: Manifests) -> tuple[str, ...]:
@@ -34,7 +34,7 @@ def reachable(base: Json, location: str, manifests: Manifests) -> tuple[str, ...
     found |= dict.fromkeys(entry["metadata-file"] for entry in base.get("metadata-log") or ())
     found.pop(location, None)
     paths = (*found, location)
-    roots = [base["location"], *(properties[key] for key in _OWN_FOLDERS if properties.get(key))]
+    roots = [base["location"], *(properties[key] for key in FOLDERS if properties.get(key))]
     outside = [path for path in paths if not lies_under(path, roots)]
     if outside:
         shown = ", ".join(outside[:_SHOWN])
